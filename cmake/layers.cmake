@@ -1,0 +1,11 @@
+# Reads lib/layers.txt into ISOBIT_LAYERS (list of folders) and ISOBIT_DEPS_<folder>.
+file(STRINGS lib/layers.txt layer_lines REGEX "^[a-z]+:")
+set(ISOBIT_LAYERS "")
+foreach(line IN LISTS layer_lines)
+  string(REGEX MATCH "^([a-z]+):(.*)$" _ "${line}")
+  set(folder ${CMAKE_MATCH_1})
+  string(REGEX MATCHALL "[a-z]+" deps "${CMAKE_MATCH_2}")
+  list(APPEND ISOBIT_LAYERS ${folder})
+  set(ISOBIT_DEPS_${folder} ${deps})
+endforeach()
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS lib/layers.txt)

@@ -1,0 +1,8 @@
+file(GLOB app_sources CONFIGURE_DEPENDS app/*.cc)
+if(app_sources)
+  add_executable(isobit ${app_sources})
+  foreach(dep IN LISTS ISOBIT_DEPS_app)
+    target_link_libraries(isobit PRIVATE isobit_${dep})
+  endforeach()
+  target_link_libraries(isobit PRIVATE ${ISOBIT_THIRD_PARTY_app})
+endif()

@@ -1,0 +1,13 @@
+# tests/<folder>/*_test.cc make the program test_<folder>; each doctest suite file shares tests/support/main.cc.
+add_library(isobit_test_main STATIC tests/support/main.cc)
+target_link_libraries(isobit_test_main PUBLIC doctest::doctest)
+target_compile_definitions(isobit_test_main PUBLIC ISOBIT_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+
+foreach(folder IN LISTS ISOBIT_LAYERS)
+  file(GLOB test_sources CONFIGURE_DEPENDS tests/${folder}/*_test.cc)
+  if(test_sources AND NOT folder STREQUAL app)
+    add_executable(test_${folder} ${test_sources})
+    target_link_libraries(test_${folder} PRIVATE isobit_test_main isobit_${folder})
+    add_test(NAME ${folder} COMMAND test_${folder})
+  endif()
+endforeach()

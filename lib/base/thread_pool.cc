@@ -1,0 +1,147 @@
+#include "base/thread_pool.h"
+
+#include <atomic>
+#include <cfenv>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#include "base/error.h"
+
+namespace isobit {
+namespace {
+
+constexpr int kSpins = 20000;  // about 50 microseconds: longer than the gap between two operators of one step
+
+void pause_briefly() {
+#if defined(__SSE2__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace
+
+bool float_environment_is_ieee() {
+#if defined(__SSE2__)
+  constexpr unsigned kFlushToZero = 0x8000, kDenormalsAreZero = 0x0040, kRoundingMask = 0x6000;
+  return (_mm_getcsr() & (kFlushToZero | kDenormalsAreZero | kRoundingMask)) == 0;
+#elif defined(__aarch64__)
+  uint64_t fpcr;
+  asm volatile("mrs %0, fpcr" : "=r"(fpcr));
+  return (fpcr & ((uint64_t{1} << 24) | (uint64_t{3} << 22) | (uint64_t{1} << 19) | 3)) == 0;
+#else
+  return std::fegetround() == FE_TONEAREST;
+#endif
+}
+
+void set_ieee_float_environment() {
+#if defined(__SSE2__)
+  _mm_setcsr(_mm_getcsr() & ~0xE040u);
+#elif defined(__aarch64__)
+  uint64_t fpcr;
+  asm volatile("mrs %0, fpcr" : "=r"(fpcr));
+  fpcr &= ~((uint64_t{1} << 24) | (uint64_t{3} << 22) | (uint64_t{1} << 19) | uint64_t{3});
+  asm volatile("msr fpcr, %0" ::"r"(fpcr));
+#else
+  std::fesetround(FE_TONEAREST);
+#endif
+}
+
+struct ThreadPool::State {
+  std::vector<std::thread> workers;
+  std::mutex mutex;
+  std::condition_variable wake;
+  std::atomic<uint64_t> generation{0};
+  std::atomic<int> sleeping{0};
+  std::atomic<bool> stopping{false};
+
+  // One job at a time; written before `generation` moves, read after.
+  const std::function<void(size_t, int)>* body = nullptr;
+  size_t n_items = 0;
+  alignas(64) std::atomic<size_t> next_item{0};
+  alignas(64) std::atomic<int> n_running{0};
+  std::mutex failure_mutex;
+  std::exception_ptr failure;
+
+  void work(int thread) {
+    try {
+      if (!float_environment_is_ieee()) set_ieee_float_environment();
+      for (size_t item; (item = next_item.fetch_add(1, std::memory_order_relaxed)) < n_items;) (*body)(item, thread);
+      ISOBIT_REQUIRE(float_environment_is_ieee());
+    } catch (...) {
+      next_item.store(n_items, std::memory_order_relaxed);
+      const std::lock_guard lock(failure_mutex);
+      if (!failure) failure = std::current_exception();
+    }
+  }
+
+  void wait_for_work(uint64_t seen) {
+    for (int spin = 0; spin < kSpins; ++spin) {
+      if (generation.load(std::memory_order_acquire) != seen || stopping.load()) return;
+      pause_briefly();
+    }
+    std::unique_lock lock(mutex);
+    ++sleeping;
+    wake.wait(lock, [&] { return generation.load(std::memory_order_acquire) != seen || stopping.load(); });
+    --sleeping;
+  }
+
+  void worker(int thread) {
+    for (uint64_t seen = 0;;) {
+      wait_for_work(seen);
+      if (stopping.load()) return;
+      seen = generation.load(std::memory_order_acquire);
+      work(thread);
+      n_running.fetch_sub(1, std::memory_order_release);
+    }
+  }
+};
+
+ThreadPool::ThreadPool(int n_threads) : state_(std::make_unique<State>()) {
+  ISOBIT_REQUIRE(n_threads >= 1);
+  for (int t = 1; t < n_threads; ++t) state_->workers.emplace_back([this, t] { state_->worker(t); });
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->stopping.store(true);
+  }
+  state_->wake.notify_all();
+  for (std::thread& t : state_->workers) t.join();
+}
+
+int ThreadPool::n_threads() const { return static_cast<int>(state_->workers.size()) + 1; }
+
+void ThreadPool::run(size_t n_items, const std::function<void(size_t, int)>& body) {
+  State& s = *state_;
+  s.body = &body;
+  s.n_items = n_items;
+  s.next_item.store(0, std::memory_order_relaxed);
+  if (n_items > 1 && !s.workers.empty()) {
+    s.n_running.store(static_cast<int>(s.workers.size()), std::memory_order_relaxed);
+    s.generation.fetch_add(1, std::memory_order_seq_cst);
+    if (s.sleeping.load(std::memory_order_seq_cst) > 0) {
+      { const std::lock_guard lock(s.mutex); }
+      s.wake.notify_all();
+    }
+    s.work(0);
+    for (int spin = 0; s.n_running.load(std::memory_order_acquire) != 0; ++spin) {
+      spin < kSpins ? pause_briefly() : std::this_thread::yield();
+    }
+  } else {
+    s.work(0);
+  }
+  if (s.failure) std::rethrow_exception(std::exchange(s.failure, nullptr));
+}
+
+}  // namespace isobit
