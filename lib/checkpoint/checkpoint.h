@@ -4,10 +4,12 @@
 // section 7). Names are Hugging Face's ("model.layers.0.self_attn.q_proj.weight"), also for a GGUF.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,6 +40,12 @@ struct ModelConfig {
   int64_t n_segments() const;
 };
 
+// One file whose tensors the checkpoint maps.
+struct CheckpointFile {
+  std::string name;  // without its folder
+  std::span<const std::byte> bytes;
+};
+
 class Checkpoint {
  public:
   virtual ~Checkpoint() = default;
@@ -48,14 +56,29 @@ class Checkpoint {
   const TensorView& tensor(const std::string& name) const;
   const TensorView* find(const std::string& name) const;
   const std::string& path() const { return path_; }
+  const std::string& format() const { return format_; }  // "safetensors", "gguf"
+  const std::vector<CheckpointFile>& files() const { return files_; }  // by name
+
+  // Configuration as stored, for digests: canonical JSON of config.json and generation_config.json (empty when absent); of a
+  // GGUF, its metadata outside the tokenizer section, each key with its type and its bytes, and nothing for the second.
+  const std::string& stored_config() const { return stored_config_; }
+  const std::string& stored_generation_config() const { return stored_generation_config_; }
+  // What looked odd but does not change a result: stray shards, a wrong total_size.
+  const std::vector<std::string>& warnings() const { return warnings_; }
 
   // Gives back the file's pages under this tensor; they are read again if touched.
   virtual void release(const TensorView& tensor) const = 0;
+  // The same for a range of one of files().
+  virtual void release(std::span<const std::byte> file_bytes) const = 0;
 
  protected:
   ModelConfig config_;
   std::map<std::string, TensorView> tensors_;
   std::string path_;
+  std::string format_;
+  std::vector<CheckpointFile> files_;
+  std::string stored_config_, stored_generation_config_;
+  std::vector<std::string> warnings_;
 };
 
 }  // namespace isobit

@@ -1,0 +1,136 @@
+#include "checkpoint/gguf.h"
+
+#include <bit>
+#include <cmath>
+
+#include "checkpoint/refusal.h"
+
+namespace isobit {
+namespace {
+
+uint64_t unsigned_le(std::span<const std::byte> bytes) {
+  uint64_t value = 0;
+  for (size_t i = 0; i < bytes.size(); ++i) value |= static_cast<uint64_t>(bytes[i]) << (8 * i);
+  return value;
+}
+
+int64_t signed_le(std::span<const std::byte> bytes) {
+  const auto shift = static_cast<unsigned>(64 - 8 * bytes.size());
+  return static_cast<int64_t>(unsigned_le(bytes) << shift) >> shift;
+}
+
+float f32_le(std::span<const std::byte> bytes) {
+  return std::bit_cast<float>(static_cast<uint32_t>(unsigned_le(bytes)));
+}
+
+}  // namespace
+
+std::string_view name(GgufType type) {
+  constexpr std::string_view kNames[] = {"u8",   "i8",     "u16",   "i16", "u32", "i32", "f32",
+                                         "bool", "string", "array", "u64", "i64", "f64"};
+  return kNames[static_cast<size_t>(type)];
+}
+
+GgufFile::GgufFile(const std::filesystem::path& path)
+    : file_(path),
+      where_("checkpoint '" + path.string() + "'"),
+      header_(parse_gguf(bytes(), where_)) {}
+
+const GgufValue* GgufFile::find(std::string_view key) const {
+  const auto it = header_.metadata.find(key);
+  return it == header_.metadata.end() ? nullptr : &it->second;
+}
+
+void GgufFile::wrong_type(std::string_view key, const GgufValue& value,
+                          const char* expected) const {
+  std::string found(name(value.type));
+  if (value.type == GgufType::kArray) found += " of " + std::string(name(value.element_type));
+  refuse(where_, "metadata " + shown(key) + " is " + found + ", expected " + expected);
+}
+
+std::optional<std::string_view> GgufFile::string(std::string_view key) const {
+  const GgufValue* value = find(key);
+  if (!value) return std::nullopt;
+  if (value->type != GgufType::kString) wrong_type(key, *value, "string");
+  return std::string_view(reinterpret_cast<const char*>(value->bytes.data()), value->bytes.size());
+}
+
+std::optional<bool> GgufFile::boolean(std::string_view key) const {
+  const GgufValue* value = find(key);
+  if (!value) return std::nullopt;
+  if (value->type != GgufType::kBool) wrong_type(key, *value, "bool");
+  return value->bytes[0] != std::byte{0};
+}
+
+std::optional<uint64_t> GgufFile::count(std::string_view key) const {
+  const GgufValue* value = find(key);
+  if (!value) return std::nullopt;
+  switch (value->type) {
+    case GgufType::kU8:
+    case GgufType::kU16:
+    case GgufType::kU32:
+    case GgufType::kU64:
+      return unsigned_le(value->bytes);
+    case GgufType::kI8:
+    case GgufType::kI16:
+    case GgufType::kI32:
+    case GgufType::kI64: {
+      const int64_t v = signed_le(value->bytes);
+      if (v < 0)
+        refuse(where_,
+               "metadata " + shown(key) + " is " + std::to_string(v) + ", expected 0 or more");
+      return static_cast<uint64_t>(v);
+    }
+    default:
+      wrong_type(key, *value, "an integer");
+  }
+}
+
+std::optional<double> GgufFile::real(std::string_view key) const {
+  const GgufValue* value = find(key);
+  if (!value) return std::nullopt;
+  if (value->type == GgufType::kF32) return static_cast<double>(f32_le(value->bytes));
+  if (value->type == GgufType::kF64) return std::bit_cast<double>(unsigned_le(value->bytes));
+  wrong_type(key, *value, "f32");
+}
+
+std::optional<std::vector<std::string_view>> GgufFile::strings(std::string_view key) const {
+  const GgufValue* value = find(key);
+  if (!value) return std::nullopt;
+  if (value->type != GgufType::kArray || value->element_type != GgufType::kString) {
+    wrong_type(key, *value, "array of string");
+  }
+  return value->strings;
+}
+
+std::optional<std::vector<float>> GgufFile::f32_array(std::string_view key) const {
+  const GgufValue* value = find(key);
+  if (!value) return std::nullopt;
+  if (value->type != GgufType::kArray || value->element_type != GgufType::kF32)
+    wrong_type(key, *value, "array of f32");
+  std::vector<float> out;
+  for (size_t i = 0; i < value->n_elements; ++i)
+    out.push_back(f32_le(value->bytes.subspan(4 * i, 4)));
+  return out;
+}
+
+std::optional<std::vector<int32_t>> GgufFile::i32_array(std::string_view key) const {
+  const GgufValue* value = find(key);
+  if (!value) return std::nullopt;
+  const bool is_signed = value->element_type == GgufType::kI32;
+  if (value->type != GgufType::kArray || (!is_signed && value->element_type != GgufType::kU32)) {
+    wrong_type(key, *value, "array of i32");
+  }
+  std::vector<int32_t> out;
+  for (size_t i = 0; i < value->n_elements; ++i) {
+    const auto v = static_cast<uint32_t>(unsigned_le(value->bytes.subspan(4 * i, 4)));
+    if (!is_signed && v > INT32_MAX) {
+      refuse(where_, "metadata " + shown(key) + " element " + std::to_string(i) + " is " +
+                         std::to_string(v) + ", which does not fit in i32");
+    }
+    out.push_back(static_cast<int32_t>(v));
+  }
+  return out;
+}
+
+}  // namespace isobit

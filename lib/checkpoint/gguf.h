@@ -1,0 +1,116 @@
+// The GGUF file format, versions 2 and 3: typed metadata, tensor descriptions, aligned data.
+//
+// A GGUF comes from anywhere, and most memory-safety faults of GGUF readers came from believing one
+// of its many lengths. Here every length is checked against the bytes that are left before it is
+// used, nothing is reserved on a file's word, strings and arrays stay views into the file, and the
+// values' types are checked again at each use. Accepted files are those that both the specification
+// and llama.cpp accept; where they differ the stricter reading decides. Source: the GGUF
+// specification (ggml, docs/gguf.md).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "checkpoint/stored_tensor.h"
+
+namespace isobit {
+
+enum class GgufType : uint32_t {
+  kU8 = 0,
+  kI8,
+  kU16,
+  kI16,
+  kU32,
+  kI32,
+  kF32,
+  kBool,
+  kString,
+  kArray,
+  kU64,
+  kI64,
+  kF64,
+};
+std::string_view name(GgufType type);  // "u8", ..., "string", "array"
+
+// A metadata value: a scalar, a string, or an array of either. Views point into the file.
+struct GgufValue {
+  GgufType type = GgufType::kU8;
+  GgufType element_type = GgufType::kU8;  // of an array
+  std::span<const std::byte> bytes;  // scalar, string or array of scalars, little-endian as stored
+  std::vector<std::string_view> strings;  // array of strings
+  size_t n_elements = 1;                  // of an array
+};
+
+struct GgufHeader {
+  uint32_t version = 0;
+  size_t alignment_bytes = 32;
+  std::map<std::string, GgufValue, std::less<>> metadata;
+  std::vector<StoredTensor> tensors;  // in file order; shapes outermost first
+};
+
+// Parses and checks `file` (all of its bytes). `where` names the file in messages. Throws
+// Error(environment).
+GgufHeader parse_gguf(std::span<const std::byte> file, const std::string& where);
+
+// The metadata's tokenizer section, as plain views. Lengths and ids are checked against the token
+// list.
+struct GgufTokenizer {
+  std::string_view model;  // "gpt2", "llama", ...
+  std::string_view pre;    // "smollm", "llama-bpe", ...; empty when the file does not say
+  std::vector<std::string_view> tokens;
+  std::vector<float> scores;         // as many as tokens, or none
+  std::vector<int32_t> token_types;  // 1 normal 2 unknown 3 control 4 user-defined 5 unused 6 byte;
+                                     // as many as tokens, or none
+  std::vector<std::string_view> merges;
+  std::optional<int32_t> bos_token_id, eos_token_id, eot_token_id, eom_token_id, unknown_token_id,
+      padding_token_id;
+  std::optional<bool> add_bos, add_eos, add_space_prefix;
+  std::optional<std::string_view> chat_template;
+  std::map<std::string, std::string_view> named_chat_templates;  // tokenizer.chat_template.NAME
+};
+
+// A mapped and parsed GGUF file.
+class GgufFile {
+ public:
+  explicit GgufFile(const std::filesystem::path& path);
+
+  uint32_t version() const { return header_.version; }
+  size_t alignment_bytes() const { return header_.alignment_bytes; }
+  const std::map<std::string, GgufValue, std::less<>>& metadata() const { return header_.metadata; }
+  const std::vector<StoredTensor>& tensors() const { return header_.tensors; }
+  std::span<const std::byte> bytes() const { return {file_.data(), file_.size_bytes()}; }
+  const MappedFile& file() const { return file_; }
+  const std::string& where() const { return where_; }
+
+  // Typed reads: nothing when the key is absent, Error(environment) when it holds another type.
+  bool has(std::string_view key) const { return find(key) != nullptr; }
+  std::optional<std::string_view> string(std::string_view key) const;
+  std::optional<bool> boolean(std::string_view key) const;
+  std::optional<uint64_t> count(std::string_view key) const;  // any integer type, 0 or more
+  std::optional<double> real(std::string_view key) const;     // f32 or f64
+  std::optional<std::vector<std::string_view>> strings(std::string_view key) const;
+  std::optional<std::vector<float>> f32_array(std::string_view key) const;
+  std::optional<std::vector<int32_t>> i32_array(
+      std::string_view key) const;  // i32, or u32 that fits
+
+  // Throws Error(environment) when the section is absent or inconsistent.
+  GgufTokenizer tokenizer() const;
+
+ private:
+  const GgufValue* find(std::string_view key) const;
+  [[noreturn]] void wrong_type(std::string_view key, const GgufValue& value,
+                               const char* expected) const;
+
+  MappedFile file_;
+  std::string where_;
+  GgufHeader header_;
+};
+
+}  // namespace isobit

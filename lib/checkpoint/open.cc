@@ -1,0 +1,33 @@
+#include "checkpoint/open.h"
+
+#include "checkpoint/gguf_checkpoint.h"
+#include "checkpoint/refusal.h"
+#include "checkpoint/safetensors_checkpoint.h"
+
+namespace isobit {
+
+std::unique_ptr<Checkpoint> open_checkpoint(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  const std::string where = "checkpoint '" + path.string() + "'";
+  if (!std::filesystem::exists(status))
+    refuse(where, error ? error.message() : "no such file or folder");
+  if (std::filesystem::is_directory(status)) return open_safetensors_checkpoint(path);
+  if (path.extension() == ".safetensors") {
+    refuse(where, "one file of a checkpoint", "give the folder that holds it and config.json");
+  }
+  return open_gguf_checkpoint(path);
+}
+
+void require_computable(const Checkpoint& checkpoint) {
+  for (const auto& [tensor_name, view] : checkpoint.tensors()) {
+    if (!engine_supports(view.dtype)) {
+      refuse("checkpoint '" + checkpoint.path() + "'",
+             "tensor " + shown(tensor_name) + " is stored as " + std::string(name(view.dtype)) +
+                 ", which the engine cannot compute with",
+             "convert it to one of F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q4_K, Q6_K");
+    }
+  }
+}
+
+}  // namespace isobit

@@ -1,0 +1,205 @@
+#include "checkpoint/safetensors_checkpoint.h"
+
+#include <set>
+
+#include "base/file.h"
+#include "checkpoint/checkpoint_json.h"
+#include "checkpoint/hf_config.h"
+#include "checkpoint/mapped_checkpoint.h"
+#include "checkpoint/model_tensors.h"
+#include "checkpoint/refusal.h"
+#include "checkpoint/safetensors.h"
+
+namespace isobit {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSingleFile = "model.safetensors";
+constexpr const char* kIndexFile = "model.safetensors.index.json";
+constexpr size_t kMaxJsonBytes = size_t{64} << 20;
+
+bool is_inside(const fs::path& path, const fs::path& folder) {
+  const auto [end, unused] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  return end == folder.end();
+}
+
+// `folder`/`name`, refused when it is a link that leaves the folder. The hub's cache is the one
+// layout built on such links: snapshots/REVISION/FILE points into the blobs folder beside
+// snapshots.
+fs::path file_of(const fs::path& folder, const std::string& name, const std::string& where) {
+  const fs::path path = folder / name;
+  std::error_code error;
+  const fs::path real = fs::canonical(path, error);
+  if (error) refuse(where, "no file " + shown(name), "is the download complete?");
+  const fs::path home = fs::canonical(folder);
+  const bool in_hub_cache = home.parent_path().filename() == "snapshots" &&
+                            is_inside(real, home.parent_path().parent_path() / "blobs");
+  if (!is_inside(real, home) && !in_hub_cache) {
+    refuse(
+        where,
+        shown(name) + " is a link to " + shown(real.string()) + ", outside the checkpoint's folder",
+        "copy the file into the folder");
+  }
+  return path;
+}
+
+bool has_file(const fs::path& folder, const char* name) {
+  std::error_code error;
+  return fs::exists(fs::symlink_status(folder / name, error));
+}
+
+Json read_json(const fs::path& folder, const char* name, const std::string& where) {
+  return parse_checkpoint_json(read_file(file_of(folder, name, where), kMaxJsonBytes),
+                               where + ": " + name);
+}
+
+void check_shard_name(const std::string& name, const std::string& where) {
+  const bool plain = !name.empty() &&
+                     name.find_first_of(std::string_view("/\\:\0", 4)) == std::string::npos &&
+                     name[0] != '.' && name.ends_with(".safetensors");
+  if (!plain) {
+    refuse(where,
+           "weight_map names the file " + shown(name) +
+               ", expected a plain name ending in .safetensors",
+           "an index may only name files of its own folder");
+  }
+}
+
+struct ShardIndex {
+  std::map<std::string, std::string> file_of_tensor;
+  std::set<std::string> files;
+  std::optional<uint64_t> total_bytes;
+};
+
+ShardIndex read_index(const fs::path& folder, const std::string& checkpoint) {
+  const Json json = read_json(folder, kIndexFile, checkpoint);
+  const std::string where = checkpoint + ": " + kIndexFile;
+  if (!json.contains("weight_map") || !json["weight_map"].is_object())
+    refuse(where, "no object weight_map");
+  ShardIndex index;
+  for (const auto& [tensor, file] : json["weight_map"].items()) {
+    if (!file.is_string())
+      refuse(where, "weight_map entry " + shown(tensor) + " is not a file name");
+    check_shard_name(file.get<std::string>(), where);
+    index.file_of_tensor.emplace(tensor, file.get<std::string>());
+    index.files.insert(file.get<std::string>());
+  }
+  if (index.files.empty()) refuse(where, "weight_map is empty");
+  if (json.contains("metadata") && json["metadata"].is_object() &&
+      json["metadata"].contains("total_size")) {
+    const Json& total = json["metadata"]["total_size"];
+    if (total.is_number_unsigned()) index.total_bytes = total.get<uint64_t>();
+  }
+  return index;
+}
+
+class SafetensorsCheckpoint final : public MappedCheckpoint {
+ public:
+  explicit SafetensorsCheckpoint(const fs::path& folder)
+      : folder_(folder), where_("checkpoint '" + folder.string() + "'") {
+    path_ = folder.string();
+    format_ = "safetensors";
+    read_configuration();
+    map_tensors();
+    check_tensors(config_, tensors_, where_);
+  }
+
+ private:
+  void read_configuration() {
+    if (!has_file(folder_, "config.json")) refuse(where_, "no config.json", folder_hint());
+    const Json config = read_json(folder_, "config.json", where_);
+    config_ = read_hf_config(config, where_ + ": config.json");
+    stored_config_ = canonical_json(config);
+    if (has_file(folder_, "generation_config.json")) {
+      const Json generation = read_json(folder_, "generation_config.json", where_);
+      merge_generation_config(generation, config_, where_ + ": generation_config.json");
+      stored_generation_config_ = canonical_json(generation);
+    }
+    check_sizes(config_, where_ + ": config.json");
+  }
+
+  std::string folder_hint() const {
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      if (entry.path().extension() == ".gguf")
+        return "the folder holds '" + entry.path().filename().string() + "': give that file";
+    }
+    return "give the folder of a Hugging Face checkpoint, or a .gguf file";
+  }
+
+  void map_tensors() {
+    std::set<std::string> files;
+    if (has_file(folder_, kIndexFile)) {
+      const ShardIndex index = read_index(folder_, where_);
+      if (has_file(folder_, kSingleFile) && !index.files.contains(kSingleFile)) {
+        refuse(where_, "both model.safetensors and an index of other files are there",
+               "remove the one that is stale");
+      }
+      for (const std::string& file : index.files) add_file(file, &index);
+      check_complete(index);
+      files = index.files;
+    } else {
+      if (!has_file(folder_, kSingleFile))
+        refuse(where_, "neither model.safetensors nor model.safetensors.index.json", folder_hint());
+      add_file(kSingleFile, nullptr);
+      files.insert(kSingleFile);
+    }
+    report_strays(files);
+  }
+
+  void add_file(const std::string& name, const ShardIndex* index) {
+    const std::string at = where_ + ": " + name;
+    const MappedFile& file = map(file_of(folder_, name, where_), name);
+    const std::span<const std::byte> bytes(file.data(), file.size_bytes());
+    for (const StoredTensor& tensor : parse_safetensors(bytes, at).tensors) {
+      if (index) check_mapped_here(tensor.name, name, *index, at);
+      tensors_.emplace(tensor.name, view_of(tensor, bytes, at));
+    }
+  }
+
+  static void check_mapped_here(const std::string& tensor, const std::string& file,
+                                const ShardIndex& index, const std::string& at) {
+    const auto it = index.file_of_tensor.find(tensor);
+    if (it == index.file_of_tensor.end())
+      refuse(at, "holds tensor " + shown(tensor) + ", which the index does not name");
+    if (it->second != file)
+      refuse(at,
+             "holds tensor " + shown(tensor) + ", which the index maps to " + shown(it->second));
+  }
+
+  void check_complete(const ShardIndex& index) {
+    uint64_t total = 0;
+    for (const auto& [tensor, file] : index.file_of_tensor) {
+      const auto it = tensors_.find(tensor);
+      if (it == tensors_.end())
+        refuse(where_ + ": " + file, "no tensor " + shown(tensor) + ", which the index maps to it");
+      total += it->second.bytes.size();
+    }
+    if (index.total_bytes && *index.total_bytes != total) {
+      warnings_.push_back(std::string(kIndexFile) + ": total_size is " +
+                          std::to_string(*index.total_bytes) + ", but the tensors have " +
+                          std::to_string(total) + " bytes");
+    }
+  }
+
+  void report_strays(const std::set<std::string>& files) {
+    std::set<std::string> strays;
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      const std::string name = entry.path().filename().string();
+      if (entry.path().extension() == ".safetensors" && !files.contains(name)) strays.insert(name);
+    }
+    for (const std::string& name : strays)
+      warnings_.push_back(shown(name) + " is in the folder but not part of the checkpoint");
+  }
+
+  fs::path folder_;
+  std::string where_;
+};
+
+}  // namespace
+
+std::unique_ptr<Checkpoint> open_safetensors_checkpoint(const fs::path& folder) {
+  return std::make_unique<SafetensorsCheckpoint>(folder);
+}
+
+}  // namespace isobit
