@@ -1,0 +1,147 @@
+// compare_runs: every cell of a candidate against its counterpart in a base run, request by request.
+#include <algorithm>
+#include <ranges>
+#include <set>
+
+#include "compare/pairing.h"
+#include "compare/recorded_samples.h"
+#include "compare/request_identity.h"
+#include "compare/run_comparison.h"
+#include "compare/run_facts.h"
+#include "compare/summary.h"
+
+namespace isobit {
+namespace {
+
+using CellPairs = std::vector<std::pair<const CellRecord*, const CellRecord*>>;  // (base, candidate)
+
+struct CellMatch {
+  CellPairs pairs;  // by the base cell's index
+  std::vector<std::string> only_in_base;
+  std::vector<std::string> only_in_candidate;
+};
+
+std::set<std::string> varying_axes(const RunRecord& run) {
+  std::map<std::string, std::set<std::string>> values;
+  for (const CellRecord& cell : run.cells) {
+    for (const auto& [axis, value] : cell.values) values[axis].insert(value);
+  }
+  std::set<std::string> axes;
+  for (const auto& [axis, distinct] : values) {
+    if (distinct.size() > 1) axes.insert(axis);
+  }
+  return axes;
+}
+
+std::map<std::string, std::string> restricted(const CellRecord& cell, const std::set<std::string>& axes) {
+  std::map<std::string, std::string> values;
+  for (const auto& [axis, value] : cell.values) {
+    if (axes.contains(axis)) values.emplace(axis, value);
+  }
+  return values;
+}
+
+// By name. What is left is matched by the axes that vary in either run, so that a setting which one run changed for all its
+// cells (another kernel set, say) does not hide that the cells correspond.
+CellMatch match_cells(const RunRecord& base, const RunRecord& candidate) {
+  std::vector<const CellRecord*> left_base = cells_in_order(base);
+  std::vector<const CellRecord*> left_candidate = cells_in_order(candidate);
+  std::set<std::string> axes = varying_axes(base);
+  axes.merge(varying_axes(candidate));
+  CellMatch match;
+  const auto take = [&](const auto& corresponds) {
+    std::erase_if(left_base, [&](const CellRecord* a) {
+      const auto at = std::find_if(left_candidate.begin(), left_candidate.end(), [&](const CellRecord* b) { return corresponds(*a, *b); });
+      if (at == left_candidate.end()) return false;
+      match.pairs.emplace_back(a, *at);
+      left_candidate.erase(at);
+      return true;
+    });
+  };
+  take([](const CellRecord& a, const CellRecord& b) { return a.name == b.name; });
+  take([&](const CellRecord& a, const CellRecord& b) { return restricted(a, axes) == restricted(b, axes); });
+  std::sort(match.pairs.begin(), match.pairs.end(), [](const auto& x, const auto& y) { return x.first->index < y.first->index; });
+  for (const CellRecord* cell : left_base) match.only_in_base.push_back(cell->name);
+  for (const CellRecord* cell : left_candidate) match.only_in_candidate.push_back(cell->name);
+  return match;
+}
+
+// Every (prompt, choice, repeat) that either cell has, in the base run's numbering. Repeats that only one run was asked for are
+// left out; they are that run's own noise.
+std::set<SampleKey> expected_keys(const CellSide& base, const CellSide& candidate, const std::map<int32_t, int32_t>& prompt_map) {
+  const int32_t last_repeat = std::min(base.samples.max_repeat(), candidate.samples.max_repeat());
+  std::set<SampleKey> keys;
+  const auto add = [&](SampleKey key) {
+    if (key.repeat <= last_repeat) keys.insert(key);
+    for (int32_t s = 0; s < base.run.requests[static_cast<size_t>(key.prompt_index)].sampling.n; ++s) {
+      keys.insert({.prompt_index = key.prompt_index, .sample_index = s, .repeat = 0});
+    }
+  };
+  std::map<int32_t, int32_t> to_base;
+  for (const auto& [mine, theirs] : prompt_map) to_base[theirs] = mine;
+  for (const auto& [key, trace] : base.samples.of_cell(base.cell.index)) {
+    if (prompt_map.contains(key.prompt_index)) add(key);
+  }
+  for (SampleKey key : candidate.samples.of_cell(candidate.cell.index) | std::views::keys) {
+    const auto mine = to_base.find(key.prompt_index);
+    if (mine == to_base.end()) continue;
+    key.prompt_index = mine->second;
+    add(key);
+  }
+  return keys;
+}
+
+CellComparison compare_matched_cells(const CellSide& base, const CellSide& candidate, const std::map<int32_t, int32_t>& prompt_map,
+                                     const FlipThresholds& thresholds) {
+  CellComparison line = describe_cell(base, candidate);
+  for (const ValueChange& change : value_changes(base.cell.values, candidate.cell.values)) {
+    line.changed_values.push_back(change.axis + ": " + change.from + " -> " + change.to);
+  }
+  compare_cells(line, base, candidate, prompt_map, expected_keys(base, candidate, prompt_map), RepeatPairing::kSameRepeat, thresholds);
+  summarise_pairs(line);
+  return line;
+}
+
+void note_noise(RunComparison& comparison, const RunComparison& within_base) {
+  comparison.noise = within_base.noise;
+  comparison.noise_drift = within_base.noise_drift;
+}
+
+std::vector<std::string> joined(std::vector<std::string> a, const std::vector<std::string>& b) {
+  for (const std::string& id : b) {
+    if (std::find(a.begin(), a.end(), id) == a.end()) a.push_back(id);
+  }
+  return a;
+}
+
+}  // namespace
+
+RunComparison compare_runs(const RunRecord& base, const RunRecord& candidate, const CompareOptions& options) {
+  RunComparison comparison;
+  comparison.kind = ComparisonKind::kBetweenRuns;
+  comparison.base = describe_run(base);
+  comparison.candidate = describe_run(candidate);
+  note_noise(comparison, compare_within_run(base, options));
+  const FlipThresholds thresholds = with_noise(options.flips, comparison.noise_drift);
+
+  RequestMatch requests = match_requests(base.requests, candidate.requests);
+  comparison.prompts_only_in_base = std::move(requests.only_in_base);
+  comparison.prompts_only_in_candidate = std::move(requests.only_in_candidate);
+  CellMatch cells = match_cells(base, candidate);
+  comparison.cells_only_in_base = std::move(cells.only_in_base);
+  comparison.cells_only_in_candidate = std::move(cells.only_in_candidate);
+
+  const RecordedSamples base_samples(base);
+  const RecordedSamples candidate_samples(candidate);
+  for (const auto& [a, b] : cells.pairs) {
+    const CellSide base_side{.run = base, .samples = base_samples, .cell = *a};
+    const CellSide candidate_side{.run = candidate, .samples = candidate_samples, .cell = *b};
+    comparison.cells.push_back(compare_matched_cells(base_side, candidate_side, requests.base_to_candidate, thresholds));
+  }
+  summarise_cells(comparison);
+  comparison.unsampled_requests = joined(unsampled_requests(base), unsampled_requests(candidate));
+  comparison.fingerprint_changes = fingerprint_changes(base.fingerprint, candidate.fingerprint);
+  return comparison;
+}
+
+}  // namespace isobit

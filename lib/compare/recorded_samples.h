@@ -1,0 +1,49 @@
+// A run's samples by what they are: cell, prompt, choice, repeat. The order of rows in the record plays no part from here on.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "compare/divergence.h"
+#include "record/run_record.h"
+
+namespace isobit {
+
+struct SampleKey {
+  int32_t prompt_index = 0;
+  int32_t sample_index = 0;
+  int32_t repeat = 0;
+  auto operator<=>(const SampleKey&) const = default;
+};
+
+class RecordedSamples {
+ public:
+  // Throws Error(environment) for two samples of one key and for a sample of no cell or no request. `run` must outlive this.
+  explicit RecordedSamples(const RunRecord& run);
+
+  const std::map<SampleKey, const Trace*>& of_cell(int32_t cell_index) const;
+  const Trace* find(int32_t cell_index, const SampleKey& key) const;  // null: not recorded
+  int32_t max_repeat() const { return max_repeat_; }
+  bool has_prompt(int32_t prompt_index) const { return prompts_.contains(prompt_index); }
+
+ private:
+  std::map<int32_t, std::map<SampleKey, const Trace*>> cells_;
+  std::set<int32_t> prompts_;
+  int32_t max_repeat_ = 0;
+};
+
+// The cell of that index. Throws Error(environment) if the record has none.
+const CellRecord& cell_at(const RunRecord& run, int32_t index);
+
+// By index; throws Error(environment) for two cells of one index or one name.
+std::vector<const CellRecord*> cells_in_order(const RunRecord& run);
+
+// How to compare a request's samples in two cells: the expected length, and the common prefix where `output.length` differs.
+SampleComparisonOptions comparison_options(const Request& request, const CellRecord& a, const CellRecord& b);
+
+}  // namespace isobit
