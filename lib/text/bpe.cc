@@ -1,0 +1,229 @@
+#include "text/bpe.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "text/byte_level.h"
+#include "text/unicode.h"
+
+namespace isobit {
+namespace {
+
+constexpr uint64_t kNoPair = ~uint64_t{0};
+constexpr int32_t kNoToken = -1;
+constexpr int32_t kEnd = -1;
+constexpr size_t kMaxCachedBytes = 256;
+constexpr size_t kShortPiece = 24;  // symbols up to which a scan for the best pair beats a heap
+
+uint64_t pair_key(int32_t left, int32_t right) {
+  return static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32 | static_cast<uint32_t>(right);
+}
+
+uint64_t mix(uint64_t x) {
+  x ^= x >> 32;
+  x *= 0x9E3779B97F4A7C15u;
+  x ^= x >> 29;
+  x *= 0xBF58476D1CE4E5B9u;
+  return x ^ x >> 32;
+}
+
+uint64_t hash_bytes(std::string_view text) {
+  uint64_t h = text.size() * 0x9E3779B97F4A7C15u;
+  size_t at = 0;
+  for (; at + 8 <= text.size(); at += 8) {
+    uint64_t word;
+    std::memcpy(&word, text.data() + at, 8);
+    h = mix(h ^ word);
+  }
+  uint64_t tail = 0;
+  std::memcpy(&tail, text.data() + at, text.size() - at);
+  return mix(h ^ tail);
+}
+
+// Least rank first, then leftmost: the order of std::push_heap is the greatest first.
+bool comes_later(const BpeScratch::Candidate& a, const BpeScratch::Candidate& b) {
+  return a.rank != b.rank ? a.rank > b.rank : a.left > b.left;
+}
+
+}  // namespace
+
+BpeModel::BpeModel(std::vector<std::string> vocabulary, const std::vector<std::pair<std::string, std::string>>& merges,
+                   const BpeOptions& options, const std::string& where)
+    : vocabulary_(std::move(vocabulary)), options_(options) {
+  index_vocabulary(where);
+  index_merges(merges, where);
+}
+
+void BpeModel::index_vocabulary(const std::string& where) {
+  ids_.reserve(vocabulary_.size());
+  for (size_t id = 0; id < vocabulary_.size(); ++id) {
+    if (vocabulary_[id].empty()) continue;
+    const auto [it, is_new] = ids_.emplace(vocabulary_[id], static_cast<int32_t>(id));
+    if (!is_new) {
+      throw Error(ErrorCode::environment, where + ": tokens " + std::to_string(it->second) + " and " +
+                                              std::to_string(id) + " are both spelled \"" + vocabulary_[id] + "\"");
+    }
+  }
+  for (int byte = 0; byte < 256; ++byte) {
+    std::string spelling;
+    append_utf8(spelling, byte_level_character(static_cast<uint8_t>(byte)));
+    byte_ids_[byte] = id_of(spelling).value_or(kNoToken);
+  }
+  if (!options_.ignore_merges) return;
+  for (size_t id = 0; id < vocabulary_.size(); ++id) {
+    if (const auto bytes = from_byte_level(vocabulary_[id]); bytes && !bytes->empty()) {
+      ids_of_bytes_.emplace(*bytes, static_cast<int32_t>(id));
+    }
+  }
+}
+
+void BpeModel::index_merges(const std::vector<std::pair<std::string, std::string>>& merges, const std::string& where) {
+  size_t n_slots = 16;
+  while (n_slots < merges.size() * 2) n_slots *= 2;
+  rules_.assign(n_slots, PairRule{kNoPair, 0, 0});
+  merges_.reserve(merges.size());
+  for (size_t rank = 0; rank < merges.size(); ++rank) {
+    const auto& [left, right] = merges[rank];
+    const auto require = [&](const std::string& token) {
+      const auto id = id_of(token);
+      if (id) return *id;
+      throw Error(ErrorCode::environment, where + ": merge " + std::to_string(rank) + " (\"" + left + "\" \"" + right +
+                                              "\") needs the token \"" + token + "\", which is not in the vocabulary");
+    };
+    const BpeMerge merge{require(left), require(right)};
+    const int32_t merged_id = require(left + right);
+    const uint64_t key = pair_key(merge.left, merge.right);
+    size_t at = mix(key) & (n_slots - 1);
+    while (rules_[at].key != kNoPair && rules_[at].key != key) at = (at + 1) & (n_slots - 1);
+    if (rules_[at].key == key) {
+      throw Error(ErrorCode::environment, where + ": merge " + std::to_string(rank) + " (\"" + left + "\" \"" + right +
+                                              "\") repeats merge " + std::to_string(rules_[at].rank));
+    }
+    rules_[at] = {key, static_cast<uint32_t>(rank), merged_id};
+    merges_.push_back(merge);
+  }
+}
+
+std::optional<int32_t> BpeModel::id_of(std::string_view token) const {
+  const auto it = ids_.find(token);
+  return it == ids_.end() ? std::nullopt : std::optional(it->second);
+}
+
+const BpeModel::PairRule* BpeModel::find_rule(int32_t left, int32_t right) const {
+  const uint64_t key = pair_key(left, right);
+  const size_t mask = rules_.size() - 1;
+  for (size_t at = mix(key) & mask;; at = (at + 1) & mask) {
+    if (rules_[at].key == key) return &rules_[at];
+    if (rules_[at].key == kNoPair) return nullptr;
+  }
+}
+
+void BpeModel::encode(std::string_view piece, BpeScratch& scratch, std::vector<int32_t>& ids) const {
+  if (piece.empty()) return;
+  if (piece.size() > kMaxCachedBytes) return encode_uncached(piece, scratch, ids);
+  const uint64_t hash = hash_bytes(piece);
+  if (const auto known = scratch.cache.find(piece, hash)) {
+    ids.insert(ids.end(), known->begin, known->begin + known->size);
+    return;
+  }
+  const size_t start = ids.size();
+  encode_uncached(piece, scratch, ids);
+  scratch.cache.insert(piece, hash, ids.data() + start, ids.size() - start);
+}
+
+void BpeModel::encode_uncached(std::string_view piece, BpeScratch& scratch, std::vector<int32_t>& ids) const {
+  if (options_.ignore_merges) {
+    if (const auto it = ids_of_bytes_.find(std::string(piece)); it != ids_of_bytes_.end()) {
+      ids.push_back(it->second);
+      return;
+    }
+  }
+  start_symbols(piece, scratch);
+  if (scratch.symbols.empty()) return;
+  if (scratch.symbols.size() <= kShortPiece) {
+    merge_short(scratch);
+    for (const auto& symbol : scratch.symbols) ids.push_back(symbol.id);
+  } else {
+    merge_long(scratch);
+    // Symbol 0 is never the right part of a merge, so it begins the list.
+    for (int32_t i = 0; i != kEnd; i = scratch.symbols[static_cast<size_t>(i)].next) {
+      ids.push_back(scratch.symbols[static_cast<size_t>(i)].id);
+    }
+  }
+}
+
+void BpeModel::start_symbols(std::string_view piece, BpeScratch& scratch) const {
+  scratch.symbols.clear();
+  bool after_unknown = false;
+  for (const char c : piece) {
+    int32_t id = byte_ids_[static_cast<uint8_t>(c)];
+    const bool unknown = id == kNoToken;
+    if (unknown) {
+      if (!options_.unknown_id || (after_unknown && options_.fuse_unknown)) continue;
+      id = *options_.unknown_id;
+    }
+    after_unknown = unknown;
+    const auto index = static_cast<int32_t>(scratch.symbols.size());
+    scratch.symbols.push_back({.id = id, .previous = index - 1, .next = index + 1, .alive = true});
+  }
+  if (!scratch.symbols.empty()) scratch.symbols.back().next = kEnd;
+}
+
+void BpeModel::merge_short(BpeScratch& scratch) const {
+  const PairRule* rules[kShortPiece];  // rules[i] merges symbols i and i + 1, or null
+  auto& symbols = scratch.symbols;
+  size_t n = symbols.size();
+  const auto rule_at = [&](size_t i) { return find_rule(symbols[i].id, symbols[i + 1].id); };
+  for (size_t i = 0; i + 1 < n; ++i) rules[i] = rule_at(i);
+  while (n > 1) {
+    size_t best = n;
+    for (size_t i = 0; i + 1 < n; ++i) {
+      if (rules[i] && (best == n || rules[i]->rank < rules[best]->rank)) best = i;
+    }
+    if (best == n) break;
+    symbols[best].id = rules[best]->merged_id;
+    for (size_t i = best + 1; i + 1 < n; ++i) {
+      symbols[i] = symbols[i + 1];
+      rules[i - 1] = rules[i];  // rules[best] is set anew below
+    }
+    --n;
+    if (best + 1 < n) rules[best] = rule_at(best);
+    if (best > 0) rules[best - 1] = rule_at(best - 1);
+  }
+  symbols.resize(n);
+}
+
+void BpeModel::merge_long(BpeScratch& scratch) const {
+  auto& symbols = scratch.symbols;
+  auto& heap = scratch.heap;
+  heap.clear();
+  const auto at = [&](int32_t i) -> BpeScratch::Symbol& { return symbols[static_cast<size_t>(i)]; };
+  const auto candidate = [&](int32_t left) {
+    if (left == kEnd || at(left).next == kEnd) return false;
+    const PairRule* rule = find_rule(at(left).id, at(at(left).next).id);
+    if (rule) heap.push_back({.rank = rule->rank, .left = left, .merged_id = rule->merged_id});
+    return rule != nullptr;
+  };
+  for (size_t i = 0; i < symbols.size(); ++i) candidate(static_cast<int32_t>(i));
+  std::make_heap(heap.begin(), heap.end(), comes_later);
+  while (!heap.empty()) {
+    std::pop_heap(heap.begin(), heap.end(), comes_later);
+    const BpeScratch::Candidate best = heap.back();
+    heap.pop_back();
+    auto& left = at(best.left);
+    if (!left.alive || left.next == kEnd) continue;
+    auto& right = at(left.next);
+    // One of the two has merged with another since: the pair is no longer the one that was ranked.
+    const PairRule* rule = find_rule(left.id, right.id);
+    if (!rule || rule->rank != best.rank) continue;
+    left.id = best.merged_id;
+    right.alive = false;
+    left.next = right.next;
+    if (right.next != kEnd) at(right.next).previous = best.left;
+    if (candidate(best.left)) std::push_heap(heap.begin(), heap.end(), comes_later);
+    if (candidate(left.previous)) std::push_heap(heap.begin(), heap.end(), comes_later);
+  }
+}
+
+}  // namespace isobit

@@ -1,0 +1,259 @@
+#include "text/tokenizer.h"
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_map>
+
+#include "base/digest.h"
+#include "base/error.h"
+#include "text/byte_level.h"
+#include "text/tokenizer_parts.h"
+#include "text/unicode.h"
+
+namespace isobit {
+namespace {
+
+struct EncodeScratch {
+  PreTokenizerScratch pre_tokenizer;
+  BpeScratch bpe;
+};
+
+// Scratches are large (their cache) and calls are frequent: each thread borrows one for the length of a call.
+class ScratchPool {
+ public:
+  class Lease {
+   public:
+    explicit Lease(ScratchPool& pool) : pool_(pool), scratch_(pool.take()) {}
+    ~Lease() { pool_.give_back(std::move(scratch_)); }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    EncodeScratch& operator*() const { return *scratch_; }
+
+   private:
+    ScratchPool& pool_;
+    std::unique_ptr<EncodeScratch> scratch_;
+  };
+
+ private:
+  std::unique_ptr<EncodeScratch> take() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return std::make_unique<EncodeScratch>();
+    auto scratch = std::move(free_.back());
+    free_.pop_back();
+    return scratch;
+  }
+  void give_back(std::unique_ptr<EncodeScratch> scratch) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(scratch));
+  }
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<EncodeScratch>> free_;
+};
+
+std::string normalise(Normalizer normalizer, std::string_view text) {
+  return normalizer == Normalizer::kNfc ? to_nfc(text) : std::string(text);
+}
+
+AddedTokenMatcher matcher_for(const TokenizerParts& parts, bool normalized) {
+  std::vector<const AddedToken*> tokens;
+  std::vector<std::string> contents;
+  for (const AddedToken& token : parts.added_tokens) {
+    if (token.normalized != normalized) continue;
+    tokens.push_back(&token);
+    contents.push_back(normalized ? normalise(parts.normalizer, token.content) : token.content);
+  }
+  return AddedTokenMatcher(std::move(tokens), contents);
+}
+
+// The vocabulary without the added tokens that are always found before it is used: a GGUF lists them in it, most
+// tokenizer.json files do not, and the ids are the same.
+std::vector<std::string_view> merge_vocabulary(const TokenizerParts& parts) {
+  std::vector<std::string_view> tokens(parts.bpe.vocabulary().begin(), parts.bpe.vocabulary().end());
+  for (const AddedToken& token : parts.added_tokens) {
+    const auto id = static_cast<size_t>(token.id);
+    if (id < tokens.size() && tokens[id] == token.content && !token.single_word) tokens[id] = {};
+  }
+  while (!tokens.empty() && tokens.back().empty()) tokens.pop_back();
+  return tokens;
+}
+
+// Fields are framed by their lengths, lists by their sizes, so that no two tokenizers share an encoding.
+std::string digest_of(const TokenizerParts& parts) {
+  Sha256 sha;
+  const auto number = [&](int64_t value) { sha.update_framed(std::to_string(value)); };
+  sha.update_framed("isobit tokenizer 1");
+  sha.update_framed(parts.normalizer == Normalizer::kNfc ? "NFC" : "none");
+  sha.update_framed(canonical_json(parts.pre_tokenizer.description()));
+  const BpeModel& bpe = parts.bpe;
+  number(bpe.options().ignore_merges);
+  number(bpe.options().unknown_id.value_or(-1));
+  number(bpe.options().fuse_unknown);
+  const auto vocabulary = merge_vocabulary(parts);
+  number(static_cast<int64_t>(vocabulary.size()));
+  for (const std::string_view token : vocabulary) sha.update_framed(token);
+  number(static_cast<int64_t>(bpe.merges().size()));
+  for (const BpeMerge& merge : bpe.merges()) {
+    number(merge.left);
+    number(merge.right);
+  }
+  number(static_cast<int64_t>(parts.added_tokens.size()));
+  for (const AddedToken& token : parts.added_tokens) {
+    number(token.id);
+    sha.update_framed(token.content);
+    for (const bool flag : {token.single_word, token.lstrip, token.rstrip, token.normalized, token.special}) number(flag);
+  }
+  for (const auto* ids : {&parts.prefix_ids, &parts.suffix_ids}) {
+    number(static_cast<int64_t>(ids->size()));
+    for (const int32_t id : *ids) number(id);
+  }
+  return hex(sha.finish());
+}
+
+}  // namespace
+
+struct Tokenizer::State {
+  explicit State(TokenizerParts from) : parts(std::move(from)) {
+    raw_matcher = matcher_for(parts, false);
+    normalized_matcher = matcher_for(parts, true);
+    fill_texts();
+    digest = digest_of(parts);
+  }
+
+  void fill_texts() {
+    texts = parts.bpe.vocabulary();
+    if (!parts.added_tokens.empty()) {
+      texts.resize(std::max(texts.size(), static_cast<size_t>(parts.added_tokens.back().id) + 1));
+    }
+    special.assign(texts.size(), false);
+    bytes.resize(texts.size());
+    for (size_t id = 0; id < texts.size(); ++id) bytes[id] = from_byte_level(texts[id]).value_or(texts[id]);
+    for (const AddedToken& token : parts.added_tokens) {
+      const auto id = static_cast<size_t>(token.id);
+      texts[id] = token.content;
+      bytes[id] = token.content;
+      special[id] = token.special;
+      added_ids.emplace(token.content, token.id);
+    }
+    while (!texts.empty() && texts.back().empty()) texts.pop_back();
+  }
+
+  size_t checked(int32_t id) const {
+    if (id >= 0 && static_cast<size_t>(id) < texts.size()) return static_cast<size_t>(id);
+    throw Error(ErrorCode::usage, parts.where + ": token id " + std::to_string(id) + " is outside the vocabulary of " +
+                                      std::to_string(texts.size()) + " tokens");
+  }
+
+  void encode_ordinary(std::string_view text, EncodeScratch& scratch, std::vector<int32_t>& ids) const {
+    for (const std::string_view piece : parts.pre_tokenizer.split(text, scratch.pre_tokenizer)) {
+      parts.bpe.encode(piece, scratch.bpe, ids);
+    }
+  }
+
+  void encode_raw(std::string_view text, EncodeScratch& scratch, std::vector<int32_t>& ids) const {
+    std::string composed;
+    if (parts.normalizer == Normalizer::kNfc) text = composed = to_nfc(text);
+    std::vector<TextSegment> segments;
+    normalized_matcher.split(text, segments);
+    for (const TextSegment& segment : segments) {
+      if (segment.token) {
+        ids.push_back(segment.token->id);
+      } else {
+        encode_ordinary(segment.text, scratch, ids);
+      }
+    }
+  }
+
+  TokenizerParts parts;
+  AddedTokenMatcher raw_matcher;         // both view parts.added_tokens
+  AddedTokenMatcher normalized_matcher;
+  std::vector<std::string> texts;
+  std::vector<std::string> bytes;
+  std::vector<bool> special;
+  std::unordered_map<std::string, int32_t> added_ids;
+  std::string digest;
+  mutable ScratchPool scratches;
+};
+
+Tokenizer::Tokenizer(TokenizerParts parts) : state_(std::make_unique<State>(std::move(parts))) {}
+Tokenizer::~Tokenizer() = default;
+Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
+Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
+
+std::vector<int32_t> Tokenizer::encode(std::string_view text, AddSpecial add_special) const {
+  require_utf8(text, "text to encode");
+  const ScratchPool::Lease scratch(state_->scratches);
+  std::vector<int32_t> ids;
+  if (add_special == AddSpecial::kYes) ids = state_->parts.prefix_ids;
+  std::vector<TextSegment> segments;
+  state_->raw_matcher.split(text, segments);
+  for (const TextSegment& segment : segments) {
+    if (segment.token) {
+      ids.push_back(segment.token->id);
+    } else {
+      state_->encode_raw(segment.text, *scratch, ids);
+    }
+  }
+  if (add_special == AddSpecial::kYes) {
+    ids.insert(ids.end(), state_->parts.suffix_ids.begin(), state_->parts.suffix_ids.end());
+  }
+  return ids;
+}
+
+std::string Tokenizer::decode(std::span<const int32_t> ids, SkipSpecial skip_special) const {
+  std::string out;
+  for (const int32_t id : ids) {
+    const size_t at = state_->checked(id);
+    if (skip_special == SkipSpecial::kYes && state_->special[at]) continue;
+    out += state_->bytes[at];
+  }
+  return out;
+}
+
+std::string_view Tokenizer::token_bytes(int32_t id) const {
+  const size_t at = state_->checked(id);
+  return state_->special[at] ? std::string_view() : std::string_view(state_->bytes[at]);
+}
+
+std::string_view Tokenizer::token_text(int32_t id) const { return state_->texts[state_->checked(id)]; }
+
+bool Tokenizer::is_special(int32_t id) const {
+  return id >= 0 && static_cast<size_t>(id) < state_->texts.size() && state_->special[static_cast<size_t>(id)];
+}
+
+int32_t Tokenizer::vocab_size() const { return static_cast<int32_t>(state_->texts.size()); }
+
+std::optional<int32_t> Tokenizer::id_of(std::string_view token_text) const {
+  const auto it = state_->added_ids.find(std::string(token_text));
+  return it != state_->added_ids.end() ? std::optional(it->second) : state_->parts.bpe.id_of(token_text);
+}
+
+std::optional<int32_t> Tokenizer::bos_id() const { return state_->parts.bos_id; }
+std::optional<int32_t> Tokenizer::eos_id() const { return state_->parts.eos_id; }
+std::optional<int32_t> Tokenizer::pad_id() const { return state_->parts.pad_id; }
+std::optional<int32_t> Tokenizer::unknown_id() const { return state_->parts.unknown_id; }
+std::string_view Tokenizer::bos_token() const { return bos_id() ? token_text(*bos_id()) : std::string_view(); }
+std::string_view Tokenizer::eos_token() const { return eos_id() ? token_text(*eos_id()) : std::string_view(); }
+
+bool Tokenizer::round_trips(std::string_view text) const {
+  return decode(encode(text, AddSpecial::kNo), SkipSpecial::kNo) == text;
+}
+
+const std::string& Tokenizer::digest() const { return state_->digest; }
+
+std::string Tokenizer::summary() const {
+  const TokenizerParts& parts = state_->parts;
+  const auto named = [&](std::optional<int32_t> id) {
+    return id ? std::to_string(*id) + " " + std::string(token_text(*id)) : std::string("none");
+  };
+  std::string out = "tokens: " + std::to_string(vocab_size()) + "\n";
+  out += "merges: " + std::to_string(parts.bpe.merges().size()) + "\n";
+  out += "added tokens: " + std::to_string(parts.added_tokens.size()) + "\n";
+  out += std::string("normalizer: ") + (parts.normalizer == Normalizer::kNfc ? "NFC" : "none") + "\n";
+  out += "pre-tokenizer: " + canonical_json(parts.pre_tokenizer.description()) + "\n";
+  out += "BOS: " + named(bos_id()) + "\nEOS: " + named(eos_id()) + "\n";
+  out += "digest: " + digest() + "\n";
+  return out;
+}
+
+}  // namespace isobit

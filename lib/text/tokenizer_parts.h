@@ -1,0 +1,36 @@
+// What a loader hands to Tokenizer: the same for every file format, and already checked.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "text/added_tokens.h"
+#include "text/bpe.h"
+#include "text/pre_tokenizer.h"
+
+namespace isobit {
+
+enum class Normalizer { kNone, kNfc };
+
+struct TokenizerParts {
+  std::string where;
+  Normalizer normalizer = Normalizer::kNone;
+  PreTokenizer pre_tokenizer;
+  BpeModel bpe;
+  std::vector<AddedToken> added_tokens;  // ascending ids, each once
+  std::vector<int32_t> prefix_ids;       // put before a text with AddSpecial::kYes
+  std::vector<int32_t> suffix_ids;
+  std::optional<int32_t> bos_id, eos_id, pad_id, unknown_id;
+};
+
+// Ids are indices of arrays: a file with one token and the id 2^31 - 1 must not cost gigabytes.
+constexpr int64_t kMaxTokenId = (int64_t{1} << 24) - 1;
+constexpr size_t kMaxAddedTokenBytes = 1024;  // matching costs at most this much per byte of text
+void require_token_id(int64_t id, size_t n_tokens, const std::string& where);
+
+// Sorts by id. Throws Error(environment) on two entries for one id or one content, on an empty or oversized content and
+// on one that is not UTF-8.
+void check_added_tokens(std::vector<AddedToken>& tokens, const std::string& where);
+
+}  // namespace isobit

@@ -1,0 +1,170 @@
+#include "text/unicode.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+#include <utf8proc.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "base/error.h"
+
+namespace isobit {
+namespace {
+
+// Length of the well-formed sequence at `p`, or 0. Table 3-7 of the Unicode standard.
+size_t sequence_length(const unsigned char* p, size_t n_left) {
+  const auto continues = [&](size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
+    return i < n_left && p[i] >= low && p[i] <= high;
+  };
+  const unsigned lead = p[0];
+  if (lead < 0x80) return 1;
+  if (lead >= 0xC2 && lead <= 0xDF) return continues(1) ? 2 : 0;
+  if (lead >= 0xE0 && lead <= 0xEF) {
+    const unsigned low = lead == 0xE0 ? 0xA0 : 0x80;
+    const unsigned high = lead == 0xED ? 0x9F : 0xBF;
+    return continues(1, low, high) && continues(2) ? 3 : 0;
+  }
+  if (lead >= 0xF0 && lead <= 0xF4) {
+    const unsigned low = lead == 0xF0 ? 0x90 : 0x80;
+    const unsigned high = lead == 0xF4 ? 0x8F : 0xBF;
+    return continues(1, low, high) && continues(2) && continues(3) ? 4 : 0;
+  }
+  return 0;
+}
+
+std::string hex_byte(unsigned char byte) {
+  static const char* digits = "0123456789abcdef";
+  return std::string("0x") + digits[byte >> 4] + digits[byte & 15];
+}
+
+}  // namespace
+
+std::optional<size_t> find_invalid_utf8(std::string_view text) {
+  const auto* p = reinterpret_cast<const unsigned char*>(text.data());
+  size_t at = 0;
+  while (at < text.size()) {
+    uint64_t eight;
+    if (text.size() - at >= sizeof eight) {  // most text is ASCII
+      std::memcpy(&eight, p + at, sizeof eight);
+      if ((eight & 0x8080808080808080u) == 0) {
+        at += sizeof eight;
+        continue;
+      }
+    }
+    const size_t n = sequence_length(p + at, text.size() - at);
+    if (n == 0) return at;
+    at += n;
+  }
+  return std::nullopt;
+}
+
+void require_utf8(std::string_view text, const std::string& where) {
+  const auto bad = find_invalid_utf8(text);
+  if (!bad) return;
+  throw Error(ErrorCode::usage,
+              where + ": not valid UTF-8 at byte " + std::to_string(*bad) + " (" +
+                  hex_byte(static_cast<unsigned char>(text[*bad])) + ")",
+              "tokenizers are defined on Unicode text; convert the input to UTF-8");
+}
+
+CodePoint code_point_at(std::string_view text, size_t at) {
+  const auto* p = reinterpret_cast<const unsigned char*>(text.data()) + at;
+  const unsigned lead = p[0];
+  if (lead < 0x80) return {lead, 1};
+  if (lead < 0xE0) return {(lead & 0x1Fu) << 6 | (p[1] & 0x3Fu), 2};
+  if (lead < 0xF0) return {(lead & 0x0Fu) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu), 3};
+  return {(lead & 0x07u) << 18 | (p[1] & 0x3Fu) << 12 | (p[2] & 0x3Fu) << 6 | (p[3] & 0x3Fu), 4};
+}
+
+CodePoint code_point_before(std::string_view text, size_t end) {
+  size_t at = end - 1;
+  while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
+  return code_point_at(text, at);
+}
+
+void append_utf8(std::string& out, uint32_t c) {
+  const auto put = [&](uint32_t byte) { out += static_cast<char>(byte); };
+  if (c < 0x80) {
+    put(c);
+  } else if (c < 0x800) {
+    put(0xC0 | c >> 6);
+    put(0x80 | (c & 0x3F));
+  } else if (c < 0x10000) {
+    put(0xE0 | c >> 12);
+    put(0x80 | (c >> 6 & 0x3F));
+    put(0x80 | (c & 0x3F));
+  } else {
+    put(0xF0 | c >> 18);
+    put(0x80 | (c >> 12 & 0x3F));
+    put(0x80 | (c >> 6 & 0x3F));
+    put(0x80 | (c & 0x3F));
+  }
+}
+
+bool is_white_space(uint32_t c) {
+  return (c >= 0x09 && c <= 0x0D) || c == 0x20 || c == 0x85 || c == 0xA0 || c == 0x1680 ||
+         (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F ||
+         c == 0x3000;
+}
+
+bool is_numeric(uint32_t c) {
+  switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_NO:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_word_character(uint32_t c) {
+  switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+    case UTF8PROC_CATEGORY_ME:
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_PC:
+      return true;
+    default:
+      // The symbols among Other_Alphabetic, and Join_Control.
+      return (c >= 0x24B6 && c <= 0x24E9) || (c >= 0x1F130 && c <= 0x1F149) ||
+             (c >= 0x1F150 && c <= 0x1F169) || (c >= 0x1F170 && c <= 0x1F189) || c == 0x200C ||
+             c == 0x200D;
+  }
+}
+
+std::string to_nfc(std::string_view text) {
+  bool composed = true;  // nothing below U+0300 composes with, or is decomposed by, anything below U+0300
+  for (const char c : text) composed = composed && static_cast<unsigned char>(c) < 0xCC;
+  if (composed) return std::string(text);
+  utf8proc_uint8_t* raw = nullptr;
+  const auto n = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                              static_cast<utf8proc_ssize_t>(text.size()), &raw,
+                              static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owned(raw, &std::free);
+  if (n < 0) {
+    throw Error(ErrorCode::environment, "normalising text to NFC failed: " + std::string(utf8proc_errmsg(n)));
+  }
+  return std::string(reinterpret_cast<const char*>(raw), static_cast<size_t>(n));
+}
+
+std::string text_library_versions() {
+  char pcre2[64] = {};
+  char unicode[64] = {};
+  pcre2_config(PCRE2_CONFIG_VERSION, pcre2);
+  pcre2_config(PCRE2_CONFIG_UNICODE_VERSION, unicode);
+  const std::string version(pcre2);
+  return "PCRE2 " + version.substr(0, version.find(' ')) + " (Unicode " + unicode + "), utf8proc " +
+         utf8proc_version();
+}
+
+}  // namespace isobit

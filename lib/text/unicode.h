@@ -1,0 +1,41 @@
+// UTF-8 and the few character classes that tokenizers are defined by.
+//
+// The classes are those of the Hugging Face `tokenizers` library, which uses Rust's: White_Space, `char::is_numeric`
+// (Nd, Nl, No) and the regex class \w (Unicode Technical Standard 18, annex C). Code point tables come from utf8proc.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace isobit {
+
+// Byte offset of the first byte that is not part of well-formed UTF-8 (no overlong forms, no surrogates, at most U+10FFFF).
+std::optional<size_t> find_invalid_utf8(std::string_view text);
+
+// Throws Error(usage) naming `where`, the byte offset and the byte.
+void require_utf8(std::string_view text, const std::string& where);
+
+// REQUIRES: text is well-formed UTF-8 and at < text.size() is the start of a code point.
+struct CodePoint {
+  uint32_t value;
+  size_t n_bytes;
+};
+CodePoint code_point_at(std::string_view text, size_t at);
+// REQUIRES: end > 0. The code point that ends just before `end`.
+CodePoint code_point_before(std::string_view text, size_t end);
+void append_utf8(std::string& out, uint32_t code_point);
+
+bool is_white_space(uint32_t code_point);
+bool is_numeric(uint32_t code_point);
+bool is_word_character(uint32_t code_point);
+
+// Normalization Form C. REQUIRES: text is well-formed UTF-8.
+std::string to_nfc(std::string_view text);
+
+// "PCRE2 10.42 (Unicode 14.0.0), utf8proc 2.8.0": the libraries whose tables decide where text is split.
+std::string text_library_versions();
+
+}  // namespace isobit
