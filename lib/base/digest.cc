@@ -1,5 +1,6 @@
 #include "base/digest.h"
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 
 #include "base/error.h"
@@ -54,6 +55,8 @@ std::string hex(std::span<const uint8_t> bytes) {
 }
 
 std::string sha256_hex(std::string_view text) { return hex(sha256(text)); }
+
+std::string digest_library_version() { return OpenSSL_version(OPENSSL_VERSION); }
 
 uint64_t seed_from_request_id(std::string_view request_id) {
   const Sha256Digest digest = sha256(request_id);

@@ -36,6 +36,9 @@ Sha256Digest sha256(std::string_view text);
 std::string hex(std::span<const uint8_t> bytes);  // lower case
 std::string sha256_hex(std::string_view text);
 
+// Which library computes the digests: "OpenSSL 3.0.15 3 Sep 2024".
+std::string digest_library_version();
+
 // A request without a seed gets the first 8 bytes, little-endian, of SHA-256(request id) (numeric contract section 5).
 uint64_t seed_from_request_id(std::string_view request_id);
 
