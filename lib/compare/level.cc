@@ -18,8 +18,7 @@ bool bits_are_missing(const Divergence& d) {
 }
 
 // The token is the argmax of the raw row, which is what the margin is measured on.
-bool margin_decides(const Request& request) {
-  const Sampling& s = request.sampling;
+bool margin_decides(const Sampling& s) {
   return s.temperature == 0 && s.repetition_penalty == 1 && s.frequency_penalty == 0 && s.presence_penalty == 0 &&
          s.logit_bias.empty();
 }
@@ -65,12 +64,12 @@ const char* name(FlipKind kind) {
   return "unknown";
 }
 
-std::optional<FlipKind> classify_flip(const Divergence& divergence, const Request& request, const FlipThresholds& thresholds) {
+std::optional<FlipKind> classify_flip(const Divergence& divergence, const Sampling& sampling, const FlipThresholds& thresholds) {
   if (!divergence.token) return std::nullopt;
   const TokenDivergence& flip = *divergence.token;
   if (!flip.reference_token || !flip.candidate_token) return FlipKind::kUnknown;
   if (flip.same_row.value_or(false)) return FlipKind::kSampling;
-  if (!margin_decides(request)) return FlipKind::kDrift;
+  if (!margin_decides(sampling)) return FlipKind::kDrift;
   if (!flip.reference_margin && !flip.candidate_margin) return FlipKind::kUnknown;
   const double margin = std::max(flip.reference_margin.value_or(0), flip.candidate_margin.value_or(0));
   if (margin > thresholds.suspicious_nats) return FlipKind::kSuspicious;

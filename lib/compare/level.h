@@ -41,6 +41,6 @@ struct FlipThresholds {
 };
 
 // Absent when no token differs. Margins say nothing about a sampled or penalised choice: such flips are drift or sampling.
-std::optional<FlipKind> classify_flip(const Divergence& divergence, const Request& request, const FlipThresholds& thresholds);
+std::optional<FlipKind> classify_flip(const Divergence& divergence, const Sampling& sampling, const FlipThresholds& thresholds);
 
 }  // namespace isobit

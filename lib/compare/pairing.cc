@@ -21,7 +21,7 @@ PairComparison compare_pair(const CellSide& reference, const CellSide& candidate
     return pair;
   }
   pair.divergence = compare_samples(*a, *b, comparison_options(request, reference.cell, candidate.cell));
-  pair.flip = classify_flip(pair.divergence, request, thresholds);
+  pair.flip = classify_flip(pair.divergence, cell_sampling(request, candidate.cell), thresholds);
   return pair;
 }
 

@@ -12,26 +12,31 @@ namespace isobit {
 namespace {
 
 constexpr const char* kOutputLengthAxis = "output.length";
+constexpr const char* kAsGiven = "as-given";  // the axis leaves the request as it is
 
 [[noreturn]] void refuse(const RunRecord& run, const std::string& what) {
   throw Error(ErrorCode::environment, fmt::format("run {}: {}", run.id, what),
               "the record contradicts itself; check the store it came from");
 }
 
-// The cell's own limit on generated tokens: a number, "not said", or known to be something else ("long").
-struct LengthLimit {
-  bool said = false;
-  std::optional<int32_t> tokens = {};
-};
-
-LengthLimit length_limit(const CellRecord& cell) {
+// How many tokens the cell lets the request generate; absent where only the target knows ("long": to the context's end).
+std::optional<int32_t> length_limit(const Request& request, const CellRecord& cell) {
   const auto at = cell.values.find(kOutputLengthAxis);
-  if (at == cell.values.end()) return {};
+  if (at == cell.values.end() || at->second == kAsGiven) return request.max_tokens;
   const std::string& text = at->second;
   int32_t tokens = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), tokens);
-  if (error != std::errc() || end != text.data() + text.size() || tokens < 0) return {.said = true};
-  return {.said = true, .tokens = tokens};
+  const bool is_number = error == std::errc() && end == text.data() + text.size() && tokens >= 0;
+  return is_number ? std::optional(tokens) : std::nullopt;
+}
+
+double axis_number(const CellRecord& cell, const std::string& axis, double otherwise) {
+  const auto at = cell.values.find(axis);
+  if (at == cell.values.end() || at->second == kAsGiven) return otherwise;
+  const std::string& text = at->second;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? value : otherwise;
 }
 
 }  // namespace
@@ -88,17 +93,20 @@ std::vector<const CellRecord*> cells_in_order(const RunRecord& run) {
 
 SampleComparisonOptions comparison_options(const Request& request, const CellRecord& a, const CellRecord& b) {
   SampleComparisonOptions options = comparison_options(request);
-  const LengthLimit limit_a = length_limit(a);
-  const LengthLimit limit_b = length_limit(b);
-  for (const LengthLimit& limit : {limit_a, limit_b}) {
-    if (!limit.said || !options.expected_tokens) continue;
-    options.expected_tokens = limit.tokens ? std::optional(std::min(*limit.tokens, *options.expected_tokens)) : std::nullopt;
-  }
-  if (limit_a.tokens != limit_b.tokens) {
-    const int32_t shorter = std::min(limit_a.tokens.value_or(INT32_MAX), limit_b.tokens.value_or(INT32_MAX));
-    options.first_n = shorter;
-  }
+  const std::optional<int32_t> limit_a = length_limit(request, a);
+  const std::optional<int32_t> limit_b = length_limit(request, b);
+  options.expected_tokens = limit_a && limit_b ? std::optional(std::min(*limit_a, *limit_b)) : std::nullopt;
+  if (limit_a != limit_b) options.first_n = limit_a && limit_b ? *options.expected_tokens : limit_a.value_or(limit_b.value_or(0));
   return options;
+}
+
+Sampling cell_sampling(const Request& request, const CellRecord& cell) {
+  Sampling sampling = request.sampling;
+  sampling.temperature = axis_number(cell, "sampling.temperature", sampling.temperature);
+  sampling.repetition_penalty = axis_number(cell, "sampling.repetition_penalty", sampling.repetition_penalty);
+  sampling.frequency_penalty = axis_number(cell, "sampling.frequency_penalty", sampling.frequency_penalty);
+  sampling.presence_penalty = axis_number(cell, "sampling.presence_penalty", sampling.presence_penalty);
+  return sampling;
 }
 
 }  // namespace isobit

@@ -46,4 +46,7 @@ std::vector<const CellRecord*> cells_in_order(const RunRecord& run);
 // How to compare a request's samples in two cells: the expected length, and the common prefix where `output.length` differs.
 SampleComparisonOptions comparison_options(const Request& request, const CellRecord& a, const CellRecord& b);
 
+// The request's temperature and penalties under the cell's sampling axes: what decides whether a margin says anything.
+Sampling cell_sampling(const Request& request, const CellRecord& cell);
+
 }  // namespace isobit
