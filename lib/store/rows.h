@@ -1,0 +1,39 @@
+// Records to rows and back. Reading checks everything that the rest of the program relies on.
+#pragma once
+
+#include <string>
+
+#include "record/run_record.h"
+#include "record/run_sink.h"
+#include "store/database.h"
+
+namespace isobit {
+
+// Inserts the run, its fingerprint, requests and cells; the caller holds the transaction.
+void insert_run(Database& database, const RunRecord& header);
+
+// All of it, samples included. Throws Error(environment) naming the row that does not fit.
+RunRecord read_run(Database& database, int64_t run_key);
+
+// Inserts samples of one run, each in a transaction of its own.
+class SampleWriter {
+ public:
+  SampleWriter(Database& database, int64_t run_key);
+  Landing write(const SampleRecord& sample);
+
+ private:
+  bool same_as_stored(const SampleRecord& sample);
+
+  Database& database_;
+  int64_t run_key_;
+  Statement insert_;
+  Statement stored_;
+};
+
+// Appends the samples of a run to record.samples, in the order (cell, prompt, repeat, sample index).
+void read_samples(Database& database, int64_t run_key, RunRecord& record);
+
+// Throws Error(environment): "store 'path', <row>: <what>".
+[[noreturn]] void refuse_row(const Database& database, const std::string& row, const std::string& what);
+
+}  // namespace isobit
