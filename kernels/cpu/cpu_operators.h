@@ -1,0 +1,23 @@
+// The table of one lane type: every operator of kernels/ops.h, from the templates of this folder.
+#pragma once
+
+#include "kernels/cpu/cpu_attention.h"
+#include "kernels/cpu/cpu_matmul.h"
+#include "kernels/cpu/cpu_ops.h"
+#include "kernels/cpu/cpu_rows.h"
+
+namespace isobit {
+
+template <class V>
+constexpr CpuOps cpu_operators() {
+  return {.matmul = &Matmul<V>::run,
+          .rms_norm = &RowOperators<V>::rms_norm,
+          .residual = &RowOperators<V>::residual,
+          .silu_mul = &RowOperators<V>::silu_mul,
+          .rope = &RowOperators<V>::rope,
+          .kv_write = &RowOperators<V>::kv_write,
+          .attention = &Attention<V>::run,
+          .log_sum_exp = &RowOperators<V>::log_sum_exp};
+}
+
+}  // namespace isobit

@@ -1,0 +1,50 @@
+#include "kernels/cpu/cpu_sets.h"
+
+#include "kernels/cpu/cpu_ops.h"
+#include "kernels/cpu/cpu_packed.h"
+
+namespace isobit {
+namespace {
+
+KernelSet make_set(const char* isa, const CpuOps& ops) {
+  KernelSet set;
+  set.name = "cpu";
+  set.isa = isa;
+  set.claims = {.same_bits_as_reference = true,
+                .batch_invariant = true,
+                .schedule_invariant = true,
+                .thread_invariant = true};
+  set.pack = pack_cpu_matrix;
+  set.matmul = ops.matmul;
+  set.rms_norm = ops.rms_norm;
+  set.residual = ops.residual;
+  set.silu_mul = ops.silu_mul;
+  set.rope = ops.rope;
+  set.kv_write = ops.kv_write;
+  set.attention = ops.attention;
+  set.log_sum_exp = ops.log_sum_exp;
+  return set;
+}
+
+}  // namespace
+
+const KernelSet& cpu_kernel_set_portable() {
+  static const KernelSet set = make_set("portable", kCpuOpsPortable);
+  return set;
+}
+
+#if defined(__x86_64__)
+
+const KernelSet& cpu_kernel_set_avx2() {
+  static const KernelSet set = make_set("avx2", kCpuOpsAvx2);
+  return set;
+}
+
+const KernelSet& cpu_kernel_set_avx512() {
+  static const KernelSet set = make_set("avx512", kCpuOpsAvx512);
+  return set;
+}
+
+#endif
+
+}  // namespace isobit

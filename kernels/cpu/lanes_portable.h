@@ -1,0 +1,166 @@
+// Eight floats as plain C++: the lane type for every architecture without a file of its own. numeric/elementary.h lists
+// the operations that the elementary functions use; the rest serves the matmul and attention kernels. Conversions are the
+// contract's (section 1): f16 and bf16 to f32 exact, back to nearest even.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "tensor/half.h"
+
+#define ISOBIT_LANES_INLINE [[gnu::always_inline]] inline
+
+namespace isobit {
+
+struct PortableInt {
+  static constexpr int kWidth = 8;
+  uint32_t v[kWidth];  // unsigned, so that wrapping is defined
+
+  static PortableInt broadcast(int32_t i) {
+    PortableInt r;
+    for (uint32_t& e : r.v) e = static_cast<uint32_t>(i);
+    return r;
+  }
+  static PortableInt load(const void* p) {
+    PortableInt r;
+    std::memcpy(r.v, p, sizeof(r.v));
+    return r;
+  }
+};
+
+struct PortableMask {
+  bool v[PortableInt::kWidth];
+};
+
+struct PortableLanes {
+  using Int = PortableInt;
+  using Mask = PortableMask;
+  static constexpr int kWidth = PortableInt::kWidth;
+  // Tiles that keep a leaf's sums in cache; there are no registers to fit.
+  static constexpr int kTileRows = 4, kTileVectors = 4, kDirectRows = 2;
+  static constexpr bool kPairLeaves = false;
+
+  float v[kWidth];
+
+  static PortableLanes broadcast(float f) {
+    PortableLanes r;
+    for (float& e : r.v) e = f;
+    return r;
+  }
+  static PortableLanes load(const void* p) {
+    PortableLanes r;
+    std::memcpy(r.v, p, sizeof(r.v));
+    return r;
+  }
+  static PortableLanes load_f16(const void* p) {
+    return convert<uint16_t>(p, [](uint16_t h) { return f32_from_f16(h); });
+  }
+  static PortableLanes load_bf16(const void* p) {
+    return convert<uint16_t>(p, [](uint16_t h) { return f32_from_bf16(h); });
+  }
+  static PortableLanes load_i8(const void* p) {
+    return convert<int8_t>(p, [](int8_t i) { return static_cast<float>(i); });
+  }
+  void store(float* p) const { std::memcpy(p, v, sizeof(v)); }
+  void store_f16(void* p) const {
+    uint16_t h[kWidth];
+    for (int i = 0; i < kWidth; ++i) h[i] = f16_from_f32(v[i]);
+    std::memcpy(p, h, sizeof(h));
+  }
+  void store_bf16(void* p) const {
+    uint16_t h[kWidth];
+    for (int i = 0; i < kWidth; ++i) h[i] = bf16_from_f32(v[i]);
+    std::memcpy(p, h, sizeof(h));
+  }
+
+ private:
+  template <class Stored, class Convert>
+  static PortableLanes convert(const void* p, Convert to_f32) {
+    Stored stored[kWidth];
+    std::memcpy(stored, p, sizeof(stored));
+    PortableLanes r;
+    for (int i = 0; i < kWidth; ++i) r.v[i] = to_f32(stored[i]);
+    return r;
+  }
+};
+
+#define ISOBIT_EACH_LANE(Result, expression)                         \
+  Result r;                                                          \
+  for (int i = 0; i < PortableLanes::kWidth; ++i) r.v[i] = (expression); \
+  return r
+
+ISOBIT_LANES_INLINE PortableLanes operator+(const PortableLanes& a, const PortableLanes& b) {
+  ISOBIT_EACH_LANE(PortableLanes, a.v[i] + b.v[i]);
+}
+ISOBIT_LANES_INLINE PortableLanes operator-(const PortableLanes& a, const PortableLanes& b) {
+  ISOBIT_EACH_LANE(PortableLanes, a.v[i] - b.v[i]);
+}
+ISOBIT_LANES_INLINE PortableLanes operator*(const PortableLanes& a, const PortableLanes& b) {
+  ISOBIT_EACH_LANE(PortableLanes, a.v[i] * b.v[i]);
+}
+ISOBIT_LANES_INLINE PortableLanes operator/(const PortableLanes& a, const PortableLanes& b) {
+  ISOBIT_EACH_LANE(PortableLanes, a.v[i] / b.v[i]);
+}
+ISOBIT_LANES_INLINE PortableLanes fma(const PortableLanes& a, const PortableLanes& b, const PortableLanes& c) {
+  ISOBIT_EACH_LANE(PortableLanes, std::fma(a.v[i], b.v[i], c.v[i]));
+}
+ISOBIT_LANES_INLINE PortableMask operator<(const PortableLanes& a, const PortableLanes& b) {
+  ISOBIT_EACH_LANE(PortableMask, a.v[i] < b.v[i]);
+}
+ISOBIT_LANES_INLINE PortableMask operator==(const PortableLanes& a, const PortableLanes& b) {
+  ISOBIT_EACH_LANE(PortableMask, a.v[i] == b.v[i]);
+}
+ISOBIT_LANES_INLINE PortableLanes select(const PortableMask& m, const PortableLanes& a, const PortableLanes& b) {
+  ISOBIT_EACH_LANE(PortableLanes, m.v[i] ? a.v[i] : b.v[i]);
+}
+ISOBIT_LANES_INLINE PortableInt operator+(const PortableInt& a, const PortableInt& b) {
+  ISOBIT_EACH_LANE(PortableInt, a.v[i] + b.v[i]);
+}
+ISOBIT_LANES_INLINE PortableInt operator-(const PortableInt& a, const PortableInt& b) {
+  ISOBIT_EACH_LANE(PortableInt, a.v[i] - b.v[i]);
+}
+ISOBIT_LANES_INLINE PortableInt operator&(const PortableInt& a, const PortableInt& b) {
+  ISOBIT_EACH_LANE(PortableInt, a.v[i] & b.v[i]);
+}
+ISOBIT_LANES_INLINE PortableInt operator|(const PortableInt& a, const PortableInt& b) {
+  ISOBIT_EACH_LANE(PortableInt, a.v[i] | b.v[i]);
+}
+ISOBIT_LANES_INLINE PortableInt select(const PortableMask& m, const PortableInt& a, const PortableInt& b) {
+  ISOBIT_EACH_LANE(PortableInt, m.v[i] ? a.v[i] : b.v[i]);
+}
+template <int N>
+ISOBIT_LANES_INLINE PortableInt shift_left(const PortableInt& a) {
+  ISOBIT_EACH_LANE(PortableInt, a.v[i] << N);
+}
+template <int N>
+ISOBIT_LANES_INLINE PortableInt shift_right(const PortableInt& a) {
+  ISOBIT_EACH_LANE(PortableInt, static_cast<uint32_t>(static_cast<int32_t>(a.v[i]) >> N));
+}
+// Logical, by the same distance in every lane, 0..31.
+ISOBIT_LANES_INLINE PortableInt shift_right_by(const PortableInt& a, int distance) {
+  ISOBIT_EACH_LANE(PortableInt, a.v[i] >> distance);
+}
+ISOBIT_LANES_INLINE PortableInt bits(const PortableLanes& a) {
+  ISOBIT_EACH_LANE(PortableInt, std::bit_cast<uint32_t>(a.v[i]));
+}
+ISOBIT_LANES_INLINE PortableLanes from_bits(const PortableInt& a) {
+  ISOBIT_EACH_LANE(PortableLanes, std::bit_cast<float>(a.v[i]));
+}
+ISOBIT_LANES_INLINE PortableLanes to_float(const PortableInt& a) {
+  ISOBIT_EACH_LANE(PortableLanes, static_cast<float>(static_cast<int32_t>(a.v[i])));
+}
+// float((a >> N) & 15), exact; and the same less 8.
+template <int N>
+ISOBIT_LANES_INLINE PortableLanes nibble(const PortableInt& a) {
+  ISOBIT_EACH_LANE(PortableLanes, static_cast<float>((a.v[i] >> N) & 15u));
+}
+template <int N>
+ISOBIT_LANES_INLINE PortableLanes nibble_less_8(const PortableInt& a) {
+  ISOBIT_EACH_LANE(PortableLanes, static_cast<float>(static_cast<int32_t>((a.v[i] >> N) & 15u) - 8));
+}
+
+#undef ISOBIT_EACH_LANE
+
+}  // namespace isobit
