@@ -23,14 +23,14 @@ TensorView view_of(const StoredTensor& tensor, std::span<const std::byte> file,
 }
 
 std::optional<int64_t> checked_n_elems(std::span<const int64_t> shape) {
+  // A zero must not hide that the other dimensions overflow: row counts are computed from those
+  // alone.
   int64_t n = 1;
-  bool overflow = false, empty = false;
+  bool empty = false;
   for (const int64_t d : shape) {
     empty = empty || d == 0;
-    overflow = overflow || __builtin_mul_overflow(n, d, &n);
+    if (__builtin_mul_overflow(n, d == 0 ? 1 : d, &n)) return std::nullopt;
   }
-  // A zero hides an overflow of the other dimensions, but row counts are computed from those too.
-  if (overflow) return std::nullopt;
   return empty ? 0 : n;
 }
 
