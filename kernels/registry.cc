@@ -5,14 +5,10 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "kernels/cpu/reference.h"
-#if __has_include("kernels/cpu/cpu_sets.cc")
 #include "kernels/cpu/cpu_sets.h"
-#define ISOBIT_HAVE_CPU_SETS
-#endif
-#if defined(ISOBIT_HAVE_OPENBLAS) && __has_include("kernels/adaptive/openblas_set.cc")
+#include "kernels/cpu/reference.h"
+#if defined(ISOBIT_HAVE_OPENBLAS)
 #include "kernels/adaptive/adaptive.h"
-#define ISOBIT_HAVE_ADAPTIVE
 #endif
 
 namespace isobit {
@@ -65,7 +61,7 @@ std::string why_not_neon() { return "this version has no NEON variant; the porta
 #endif
 
 std::string why_not_openblas() {
-#if defined(ISOBIT_HAVE_ADAPTIVE)
+#if defined(ISOBIT_HAVE_OPENBLAS)
   return {};
 #else
   return "built without OpenBLAS";
@@ -74,19 +70,14 @@ std::string why_not_openblas() {
 
 std::string why_not_cuda() { return "built without the CUDA toolkit"; }
 
-#if defined(ISOBIT_HAVE_CPU_SETS)
-constexpr auto kPortableSet = cpu_kernel_set_portable;
-#else
-constexpr const KernelSet& (*kPortableSet)() = nullptr;
-#endif
-#if defined(__x86_64__) && defined(ISOBIT_HAVE_CPU_SETS)
+#if defined(__x86_64__)
 constexpr auto kAvx2Set = cpu_kernel_set_avx2;
 constexpr auto kAvx512Set = cpu_kernel_set_avx512;
 #else
 constexpr const KernelSet& (*kAvx2Set)() = nullptr;
 constexpr const KernelSet& (*kAvx512Set)() = nullptr;
 #endif
-#if defined(ISOBIT_HAVE_ADAPTIVE)
+#if defined(ISOBIT_HAVE_OPENBLAS)
 constexpr auto kAdaptiveSet = adaptive_kernel_set;
 #else
 constexpr const KernelSet& (*kAdaptiveSet)() = nullptr;
@@ -94,7 +85,7 @@ constexpr const KernelSet& (*kAdaptiveSet)() = nullptr;
 
 constexpr Row kRows[] = {
     {"reference", "scalar", always_runs, reference_kernel_set},
-    {"cpu", "portable", always_runs, kPortableSet},
+    {"cpu", "portable", always_runs, cpu_kernel_set_portable},
     {"cpu", "neon", why_not_neon, nullptr},
     {"cpu", "avx2", why_not_avx2, kAvx2Set},
     {"cpu", "avx512", why_not_avx512, kAvx512Set},
