@@ -95,7 +95,8 @@ CellComparison compare_matched_cells(const CellSide& base, const CellSide& candi
                                      const FlipThresholds& thresholds) {
   CellComparison line = describe_cell(base, candidate);
   for (const ValueChange& change : value_changes(base.cell.values, candidate.cell.values)) {
-    line.changed_values.push_back(change.axis + ": " + change.from + " -> " + change.to);
+    const auto shown = [](const std::string& value) { return value.empty() ? std::string("not set") : value; };
+    line.changed_values.push_back(change.axis + ": " + shown(change.from) + " -> " + shown(change.to));
   }
   compare_cells(line, base, candidate, prompt_map, expected_keys(base, candidate, prompt_map), RepeatPairing::kSameRepeat, thresholds);
   summarise_pairs(line);

@@ -236,6 +236,8 @@ void PairComparer::note_numeric_divergence(int32_t i, bool hash, bool logprob, b
     found.ulp = ulp_distance(*found.reference_logprob, *found.candidate_logprob);
     found.nats = distance_nats(*found.reference_logprob, *found.candidate_logprob);
   }
+  found.reference_margin = margin_of(reference_at(i));
+  found.candidate_margin = margin_of(candidate_at(i));
   result_.numeric = found;
 }
 

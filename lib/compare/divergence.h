@@ -53,6 +53,8 @@ struct NumericDivergence {
   std::optional<float> candidate_logprob = {};
   std::optional<uint32_t> ulp = {};
   std::optional<double> nats = {};
+  std::optional<float> reference_margin = {};  // as below
+  std::optional<float> candidate_margin = {};
 };
 
 struct TokenDivergence {

@@ -159,9 +159,14 @@ void judge_coverage(const RunComparison& comparison, ReasonList& reasons) {
   }
 }
 
-std::string bound_text(const Proportion& match) {
-  return fmt::format("{} of {} match (95 %: up to {:.1f} % of such prompts may differ)", match.matches,
-                     plural(match.trials, "prompt", "prompts"), 100 * match.failure_bound95);
+// A rate is never printed bare: without failures the bound they allow, else the interval.
+std::string match_text(const Proportion& match) {
+  if (match.trials == 0) return "no prompt could be judged";
+  const std::string rate = fmt::format("{} of {} match", match.matches, plural(match.trials, "prompt", "prompts"));
+  if (match.matches == match.trials) {
+    return rate + fmt::format(" (95 % bound: at most {:.1f} % of such prompts differ)", 100 * match.failure_bound95);
+  }
+  return rate + fmt::format(" (95 % interval: {:.1f} to {:.1f} %)", 100 * match.wilson95.low, 100 * match.wilson95.high);
 }
 
 std::string outcome_words(const RunComparison& comparison, Outcome outcome) {
@@ -186,7 +191,7 @@ std::string upper(std::string word) {
 void finish(Verdict& verdict, const RunComparison& comparison) {
   const Proportion& match = verdict.level == Level::kBitwise ? comparison.bit_match : comparison.token_match;
   verdict.sentence = fmt::format("{} at level {}: {}; {}", upper(name(verdict.outcome)), number(verdict.level),
-                                 outcome_words(comparison, verdict.outcome), bound_text(match));
+                                 outcome_words(comparison, verdict.outcome), match_text(match));
 }
 
 }  // namespace

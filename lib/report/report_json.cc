@@ -66,7 +66,9 @@ Json numeric_json(const std::optional<NumericDivergence>& d) {
           {"candidate_logprob", number_or_null(d->candidate_logprob)},
           {"candidate_bits", bits_or_null(d->candidate_logprob)},
           {"ulp", or_null(d->ulp)},
-          {"nats", or_null(d->nats)}};
+          {"nats", or_null(d->nats)},
+          {"reference_margin", number_or_null(d->reference_margin)},
+          {"candidate_margin", number_or_null(d->candidate_margin)}};
 }
 
 Json token_json(const std::optional<TokenDivergence>& d) {
@@ -89,13 +91,13 @@ Json pair_key_json(const PairComparison& pair) {
           {"repeat", pair.repeat}};
 }
 
-// `position` and `margin` repeat the flip's where there is one, else the first numeric difference's.
+// `position` and `margin` (the reference's) repeat the flip's where there is one, else the first numeric difference's.
 Json divergence_json(const PairComparison& pair) {
   const Divergence& d = pair.divergence;
   Json object = pair_key_json(pair);
   object["kind"] = d.token ? "token" : "numeric";
   object["position"] = d.token ? d.token->position : d.numeric->position;
-  object["margin"] = d.token ? number_or_null(d.token->reference_margin) : Json();
+  object["margin"] = number_or_null(d.token ? d.token->reference_margin : d.numeric->reference_margin);
   object["flip"] = pair.flip ? Json(name(*pair.flip)) : Json();
   object["numeric"] = numeric_json(d.numeric);
   object["token"] = token_json(d.token);

@@ -98,7 +98,7 @@ bool looks_like_formula(std::string_view visible) {
   const size_t start = visible.find_first_not_of(' ');
   if (start == std::string_view::npos) return false;
   const std::string_view rest = visible.substr(start);
-  if (std::string_view("=+-@\\|%").find(rest.front()) != std::string_view::npos) return true;
+  if (std::string_view("=+-@").find(rest.front()) != std::string_view::npos) return true;
   constexpr std::array<std::string_view, 4> kFullWidth = {"\uFF1D", "\uFF0B", "\uFF0D", "\uFF20"};
   return std::any_of(kFullWidth.begin(), kFullWidth.end(), [&](std::string_view sign) { return rest.starts_with(sign); });
 }
