@@ -15,7 +15,7 @@ verses, so that a chat prompt gets an answer and <|im_end|> ends it.
 The command that made the committed folder (Debian 12: apt-get install bible-kjv bible-kjv-text):
 
     python3 -m venv .venv && .venv/bin/pip install torch transformers tokenizers safetensors numpy
-    .venv/bin/python scripts/train_example.py --out examples/tiny-kjv   # 3,000 steps, 1 thread
+    .venv/bin/python scripts/train_example.py --out examples/tiny-kjv   # 1,800 steps, 1 thread
 
 One run repeats on one machine with the same versions and the same thread count. Another machine
 gives other low bits, hence other weights of the same quality: the committed file is the reference,
@@ -384,7 +384,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--out", required=True, help="folder to write")
-    parser.add_argument("--steps", type=int, default=3000)
+    parser.add_argument("--steps", type=int, default=1800)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--peak-rate", type=float, default=4e-3)
     parser.add_argument("--save-every", type=int, default=0, help="also save every so many steps")
