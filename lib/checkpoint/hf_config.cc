@@ -60,7 +60,8 @@ class Fields {
     if (!v) return {};
     std::vector<int32_t> out;
     for (const Json& id : v->is_array() ? *v : Json::array({*v})) {
-      const bool fits = id.is_number_unsigned() && id.get<uint64_t>() <= INT32_MAX;
+      const bool fits =
+          id.is_number_integer() && id.get<double>() >= 0 && id.get<double>() <= INT32_MAX;
       if (!fits) wrong(key, id, "a token id");
       out.push_back(id.get<int32_t>());
     }

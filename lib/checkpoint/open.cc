@@ -11,7 +11,9 @@ std::unique_ptr<Checkpoint> open_checkpoint(const std::filesystem::path& path) {
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   const std::string where = "checkpoint '" + path.string() + "'";
   if (!std::filesystem::exists(status))
-    refuse(where, error ? error.message() : "no such file or folder");
+    refuse(where, error && error != std::errc::no_such_file_or_directory
+                      ? error.message()
+                      : "no such file or folder");
   if (std::filesystem::is_directory(status)) return open_safetensors_checkpoint(path);
   if (path.extension() == ".safetensors") {
     refuse(where, "one file of a checkpoint", "give the folder that holds it and config.json");
