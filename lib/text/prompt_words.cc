@@ -185,7 +185,7 @@ constexpr std::array kRailway{
 constexpr std::array kStation{
     "High above {place} a small station has measured the weather since {year}."sv,
     "{hero} climbs up on foot in winter, which takes {small} hours when the snow is deep."sv,
-    "The coldest night was in {month}, with {number} degrees below zero."sv,
+    "The coldest night was in {month}, with {small} degrees below zero."sv,
     "Three instruments write down the wind, the rain and the light every {small} minutes."sv,
     "Once a {animal} chewed through a cable, and {large} measurements were lost."sv,
     "The numbers are sent to {town}, where a computer compares them with those of {number} other stations."sv,
@@ -201,7 +201,7 @@ constexpr std::array kWorkshop{
     "On the wall hang {number} keys, and only {small} of them fit a lock."sv,
     "Customers usually wait {small} days, but before the holidays it can be a month."sv,
     "{hero} keeps a list of all repairs, and there are {large} of them by now."sv,
-    "Most things break, she says, because nobody cleaned them in {month}."sv,
+    "Most things break, says {hero}, because nobody cleaned them in {month}."sv,
     "A simple repair costs {number} euros, and a difficult one is paid in {food}."sv,
     "Last {weekday} a boy brought a {colour} {object} that had been under water for a year."sv,
     "It took {small} attempts, a new spring and much patience until it worked again."sv,
