@@ -11,7 +11,9 @@
 namespace isobit {
 namespace {
 
-// GitHub refuses comments past 65,536 characters. The bounds below keep the longest hostile report under it.
+// GitHub refuses comments past 65,536 characters. The bounds below keep honest reports far under it; where hostile names
+// swell by escaping, whole sections are left out, the least needed first.
+constexpr size_t kMaxBytes = 65536;
 constexpr size_t kMaxReasons = 15;
 constexpr size_t kMaxCells = 30;
 constexpr size_t kMaxAxisValues = 30;
@@ -178,21 +180,43 @@ constexpr const char* kHowToRead =
     "one at a large margin is *suspicious*. What follows a flip is another text and is not compared. Missing evidence never "
     "counts as the same.\n";
 
+struct Section {
+  std::string text;
+  int keep = 0;  // the lower, the sooner it is left out
+};
+
+std::string joined(std::vector<Section>& sections) {
+  constexpr size_t kNoteBytes = 100;
+  size_t total = kNoteBytes;
+  for (const Section& section : sections) total += section.text.size();
+  bool left_out = false;
+  while (total > kMaxBytes) {
+    auto least = std::min_element(sections.begin(), sections.end(), [](const Section& a, const Section& b) { return a.keep < b.keep; });
+    total -= least->text.size();
+    sections.erase(least);
+    left_out = true;
+  }
+  std::string out;
+  for (const Section& section : sections) out += section.text;
+  return left_out ? out + "\nSections that would not fit a comment were left out; the JSON report has them.\n" : out;
+}
+
 }  // namespace
 
 std::string markdown_report(const ReportInput& input) {
   const RunComparison& comparison = input.comparison;
-  std::string out = fmt::format("**{}**\n\n", markdown_prose(input.verdict.sentence));
-  out += sides(comparison);
-  out += reasons(input.verdict);
-  out += cells(comparison);
-  out += axes(comparison);
-  out += group_changes(comparison);
-  out += divergences(input);
-  out += fingerprint_section(comparison);
-  out += kHowToRead;
-  if (!input.next_command.empty()) out += fmt::format("\nNext: {}\n", code(input.next_command, 300));
-  return out;
+  const std::string next = input.next_command.empty() ? "" : "\nNext: " + code(input.next_command, 300) + "\n";
+  std::vector<Section> sections = {{fmt::format("**{}**\n", markdown_prose(input.verdict.sentence)), 9},
+                                   {"\n" + sides(comparison), 8},
+                                   {reasons(input.verdict), 6},
+                                   {cells(comparison), 5},
+                                   {axes(comparison), 1},
+                                   {group_changes(comparison), 2},
+                                   {divergences(input), 4},
+                                   {fingerprint_section(comparison), 3},
+                                   {kHowToRead, 7},
+                                   {next, 7}};
+  return joined(sections);
 }
 
 }  // namespace isobit

@@ -1,0 +1,65 @@
+#include "report/untrusted_text.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace isobit;
+using namespace std::string_literals;
+
+TEST_CASE("printable text shows as itself, everything else as an escape") {
+  CHECK(visible_text("caf\u00e9 \u4e2d \U0001F600") == "caf\u00e9 \u4e2d \U0001F600");
+  CHECK(visible_text("a\n\r\tb\\") == "a\\n\\r\\tb\\\\");
+  CHECK(visible_text("\x1b[31m\x07\x7f"s + "\0"s) == "\\x1b[31m\\x07\\x7f\\x00");
+  CHECK(visible_text("\u202Eabc\u2066\u200B\uFEFF\u00AD\u009B") == "\\u{202e}abc\\u{2066}\\u{200b}\\u{feff}\\u{ad}\\u{9b}");
+  CHECK(visible_text("\U000E0041") == "\\u{e0041}");
+}
+
+TEST_CASE("bytes that are not UTF-8 are shown one by one") {
+  CHECK(visible_text("a\xff"s + "b") == "a\\xffb");
+  CHECK(visible_text("\xe4\xb8") == "\\xe4\\xb8");                  // cut short
+  CHECK(visible_text("\xc0\xaf") == "\\xc0\\xaf");                  // overlong
+  CHECK(visible_text("\xed\xa0\x80") == "\\xed\\xa0\\x80");         // a surrogate
+  CHECK(visible_text("\xf5\x80\x80\x80") == "\\xf5\\x80\\x80\\x80");  // past U+10FFFF
+  CHECK(json_text("a\xff"s + "\xe4\xb8" + "b") == "a\uFFFD\uFFFD\uFFFDb");
+  CHECK(json_text("caf\u00e9\n") == "caf\u00e9\n");
+}
+
+TEST_CASE("text is cut between characters and the cut is visible") {
+  CHECK(visible_text("\u4e2d\u6587\u5b57", 2) == "\u4e2d\u6587...");
+  CHECK(visible_text("abc", 3) == "abc");
+  CHECK(visible_text("", 0) == "");
+}
+
+TEST_CASE("nothing in inline code is markup, a table border, a link or a mention") {
+  CHECK(markdown_code("a|b") == "<code>a&#124;b</code>");
+  CHECK(markdown_code("</code><script>") == "<code>&#60;/code&#62;&#60;script&#62;</code>");
+  CHECK(markdown_code("`*_[x](y)") == "<code>&#96;&#42;&#95;&#91;x&#93;&#40;y&#41;</code>");
+  CHECK(markdown_code("https://a.b") == "<code>https&#58;//a.b</code>");
+  CHECK(markdown_code("www.a.b") == "<code>www&#46;a.b</code>");
+  CHECK(markdown_code("@user #1 &lt;") == "<code>&#64;user &#35;1 &#38;lt;</code>");
+  CHECK(markdown_code("a\n# b") == "<code>a&#92;n&#35; b</code>");
+}
+
+TEST_CASE("no CSV field is a formula, and quotes double") {
+  CHECK(csv_text("plain") == "plain");
+  CHECK(csv_text("=1+1") == "'=1+1");
+  CHECK(csv_text("+1") == "'+1");
+  CHECK(csv_text("-1") == "'-1");
+  CHECK(csv_text("@SUM(A1)") == "'@SUM(A1)");
+  CHECK(csv_text("  =1") == "\"'  =1\"");
+  CHECK(csv_text("\uFF1D1") == "'\uFF1D1");
+  CHECK(csv_text("\t=1") == "\\t=1");
+  CHECK(csv_text("a,\"b\"") == "\"a,\"\"b\"\"\"");
+  CHECK(csv_text("=HYPERLINK(\"x\",\"y\")") == "\"'=HYPERLINK(\"\"x\"\",\"\"y\"\")\"");
+  CHECK(csv_text("a\nb") == "a\\nb");
+}
+
+TEST_CASE("widths count what a terminal shows") {
+  CHECK(display_width("abc") == 3);
+  CHECK(display_width("\u4e2d\u6587") == 4);
+  CHECK(display_width("e\u0301") == 1);
+  CHECK(prefix_fitting("\u4e2d\u6587", 3) == 3);  // one wide character
+  CHECK(prefix_fitting("\u4e2d", 1) == 3);        // at least one
+  CHECK(prefix_fitting("", 5) == 0);
+}
