@@ -3,59 +3,87 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <set>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 
 namespace isobit {
 namespace {
 
-// Builds the value through the library's own callbacks, and adds the three checks that its parser lacks.
-class StrictBuilder : public nlohmann::detail::json_sax_dom_parser<Json> {
-  using Base = nlohmann::detail::json_sax_dom_parser<Json>;
-
+// Builds the value from the parser's events, with the checks that the library's own builder lacks. It also appends members
+// where that one searches all keys before each: a tokenizer's vocabulary is an object of 100,000 members.
+class StrictBuilder : public nlohmann::json_sax<Json> {
  public:
-  StrictBuilder(Json& root, size_t max_depth) : Base(root, /*allow_exceptions=*/false), max_depth_(max_depth) {}
+  StrictBuilder(Json& root, size_t max_depth) : root_(root), max_depth_(max_depth) {}
 
-  bool start_object(std::size_t n) {
-    keys_.emplace_back();
-    return enter() && Base::start_object(n);
+  bool null() override { return put(nullptr); }
+  bool boolean(bool value) override { return put(value); }
+  bool number_integer(number_integer_t value) override { return put(value); }
+  bool number_unsigned(number_unsigned_t value) override { return put(value); }
+  bool number_float(number_float_t value, const string_t&) override { return put(value); }  // never infinite
+  bool string(string_t& value) override { return put(std::move(value)); }
+  bool binary(binary_t&) override { return fail("binary value"); }
+  bool start_object(std::size_t) override { return open(Json::object(), true); }
+  bool start_array(std::size_t) override { return open(Json::array(), false); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool key(string_t& name) override {
+    if (!open_.back().keys.insert(name).second) return fail("duplicate key \"" + name + "\"");
+    open_.back().pending_key = std::move(name);
+    return true;
   }
-  bool end_object() {
-    keys_.pop_back();
-    --depth_;
-    return Base::end_object();
-  }
-  bool start_array(std::size_t n) { return enter() && Base::start_array(n); }
-  bool end_array() {
-    --depth_;
-    return Base::end_array();
-  }
-  bool key(std::string& name) {
-    if (!keys_.back().insert(name).second) return fail("duplicate key \"" + name + "\"");
-    return Base::key(name);
-  }
-  bool parse_error(std::size_t position, const std::string& last_token, const Json::exception& e) {
+  bool parse_error(std::size_t position, const std::string&, const Json::exception& e) override {
     error_position_ = position;
     error_ = e.what();
     // The library's text starts with "[json.exception...] parse error at line 1, column 2: "; keep what follows.
     if (const size_t at = error_.find(": "); at != std::string::npos) error_ = error_.substr(at + 2);
-    return Base::parse_error(position, last_token, e);
+    return false;
   }
 
   const std::string& error() const { return error_; }
   size_t error_position() const { return error_position_; }
 
  private:
-  bool enter() { return ++depth_ <= max_depth_ || fail("nesting deeper than " + std::to_string(max_depth_)); }
+  struct Open {
+    Json value;
+    bool is_object;
+    std::string pending_key;
+    std::unordered_set<std::string> keys;
+  };
+
+  bool open(Json value, bool is_object) {
+    if (open_.size() == max_depth_) return fail("nesting deeper than " + std::to_string(max_depth_));
+    open_.push_back({std::move(value), is_object, {}, {}});
+    return true;
+  }
+  bool close() {
+    Json value = std::move(open_.back().value);
+    open_.pop_back();
+    return put(std::move(value));
+  }
+  bool put(Json value) {
+    if (open_.empty()) {
+      root_ = std::move(value);
+    } else if (Open& top = open_.back(); top.is_object) {
+      // ordered_map is a vector of pairs; its own insertion compares with every key.
+      std::vector<std::pair<const std::string, Json>>& members = top.value.get_ref<Json::object_t&>();
+      members.emplace_back(std::move(top.pending_key), std::move(value));
+    } else {
+      top.value.get_ref<Json::array_t&>().push_back(std::move(value));
+    }
+    return true;
+  }
   bool fail(std::string what) {
     error_ = std::move(what);
     return false;
   }
 
+  Json& root_;
   size_t max_depth_;
-  size_t depth_ = 0;
-  std::vector<std::set<std::string>> keys_;
+  std::vector<Open> open_;
   std::string error_;
   size_t error_position_ = 0;
 };
