@@ -21,7 +21,7 @@ struct Exercised {
 //                        every prompt longer than N in two or more, and at least one such prompt
 //   load.batch_shape     ragged: the longest prompt has at least twice the tokens of the shortest.
 //                        mixed: at least half of the samples took part in a step that computed prefill and decode together
-//   load.position        the samples' first rows are not all the same row (a single sample's is not row 0)
+//   load.position        the samples' first rows are not all the same row; of needles, and of a single sample, not row 0
 // Samples that ended in an error prove nothing. load.neighbours is proved by company: half of the traffic, or more, is
 // neighbours, by construction.
 Exercised judge_exercised(const CellRecord& cell, std::span<const SampleRecord> samples, const BuiltWorkload& built);

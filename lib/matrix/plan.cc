@@ -297,6 +297,10 @@ std::optional<std::string> impossible_reason(const AxisValues& values) {
     return "load.batch_shape=needle brings its own short neighbours, so load.neighbours=" +
            value("load.neighbours") + " cannot hold at the same time";
   }
+  if (value("load.batch_shape") == "mixed" && value("load.position") != "first") {
+    return "load.batch_shape=mixed admits prompts one after the other, each to the row that is free, so load.position=" +
+           value("load.position") + " has nothing to choose";
+  }
   if (value("prompt.length") == "near-limit" && value("output.length") == "long") {
     return "prompt.length=near-limit and output.length=long both claim the rest of the context";
   }

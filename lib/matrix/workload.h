@@ -24,8 +24,10 @@
 //   load.position    first    as given.
 //                    middle   the list rotated left by C / 2: every prompt moves by half a batch.
 //                    last     the list reversed: row i becomes row C - 1 - i.
-//                    permuted shuffled by the plan's seed. With needle, inside each wave, so that waves keep one needle.
-//                    With mixed, the neighbours that go first and last stay there.
+//                    permuted shuffled by the plan's seed; with needle, inside each wave, so that waves keep one needle.
+//
+// What cannot be, and is left out of plans (plan.h): any of these three but the default at C = 1; needle with neighbours
+// other than its own; mixed with a position, since its prompts take whatever row is free.
 //
 // Neighbours never stop early (ignore_eos), so that company lasts as long as the probe beside them.
 #pragma once
