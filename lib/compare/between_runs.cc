@@ -1,4 +1,5 @@
-// compare_runs: every cell of a candidate against its counterpart in a base run, request by request.
+// compare_runs: every cell of a candidate against its counterpart in a base run, request by
+// request.
 #include <algorithm>
 #include <ranges>
 #include <set>
@@ -13,7 +14,8 @@
 namespace isobit {
 namespace {
 
-using CellPairs = std::vector<std::pair<const CellRecord*, const CellRecord*>>;  // (base, candidate)
+using CellPairs =
+    std::vector<std::pair<const CellRecord*, const CellRecord*>>;  // (base, candidate)
 
 struct CellMatch {
   CellPairs pairs;  // by the base cell's index
@@ -33,7 +35,8 @@ std::set<std::string> varying_axes(const RunRecord& run) {
   return axes;
 }
 
-std::map<std::string, std::string> restricted(const CellRecord& cell, const std::set<std::string>& axes) {
+std::map<std::string, std::string> restricted(const CellRecord& cell,
+                                              const std::set<std::string>& axes) {
   std::map<std::string, std::string> values;
   for (const auto& [axis, value] : cell.values) {
     if (axes.contains(axis)) values.emplace(axis, value);
@@ -41,8 +44,8 @@ std::map<std::string, std::string> restricted(const CellRecord& cell, const std:
   return values;
 }
 
-// By name. What is left is matched by the axes that vary in either run, so that a setting which one run changed for all its
-// cells (another kernel set, say) does not hide that the cells correspond.
+// By name. What is left is matched by the axes that vary in either run, so that a setting which one
+// run changed for all its cells (another kernel set, say) does not hide that the cells correspond.
 CellMatch match_cells(const RunRecord& base, const RunRecord& candidate) {
   std::vector<const CellRecord*> left_base = cells_in_order(base);
   std::vector<const CellRecord*> left_candidate = cells_in_order(candidate);
@@ -51,7 +54,8 @@ CellMatch match_cells(const RunRecord& base, const RunRecord& candidate) {
   CellMatch match;
   const auto take = [&](const auto& corresponds) {
     std::erase_if(left_base, [&](const CellRecord* a) {
-      const auto at = std::find_if(left_candidate.begin(), left_candidate.end(), [&](const CellRecord* b) { return corresponds(*a, *b); });
+      const auto at = std::find_if(left_candidate.begin(), left_candidate.end(),
+                                   [&](const CellRecord* b) { return corresponds(*a, *b); });
       if (at == left_candidate.end()) return false;
       match.pairs.emplace_back(a, *at);
       left_candidate.erase(at);
@@ -59,21 +63,26 @@ CellMatch match_cells(const RunRecord& base, const RunRecord& candidate) {
     });
   };
   take([](const CellRecord& a, const CellRecord& b) { return a.name == b.name; });
-  take([&](const CellRecord& a, const CellRecord& b) { return restricted(a, axes) == restricted(b, axes); });
-  std::sort(match.pairs.begin(), match.pairs.end(), [](const auto& x, const auto& y) { return x.first->index < y.first->index; });
+  take([&](const CellRecord& a, const CellRecord& b) {
+    return restricted(a, axes) == restricted(b, axes);
+  });
+  std::sort(match.pairs.begin(), match.pairs.end(),
+            [](const auto& x, const auto& y) { return x.first->index < y.first->index; });
   for (const CellRecord* cell : left_base) match.only_in_base.push_back(cell->name);
   for (const CellRecord* cell : left_candidate) match.only_in_candidate.push_back(cell->name);
   return match;
 }
 
-// Every (prompt, choice, repeat) that either cell has, in the base run's numbering. Repeats that only one run was asked for are
-// left out; they are that run's own noise.
-std::set<SampleKey> expected_keys(const CellSide& base, const CellSide& candidate, const std::map<int32_t, int32_t>& prompt_map) {
+// Every (prompt, choice, repeat) that either cell has, in the base run's numbering. Repeats that
+// only one run was asked for are left out; they are that run's own noise.
+std::set<SampleKey> expected_keys(const CellSide& base, const CellSide& candidate,
+                                  const std::map<int32_t, int32_t>& prompt_map) {
   const int32_t last_repeat = std::min(base.samples.max_repeat(), candidate.samples.max_repeat());
   std::set<SampleKey> keys;
   const auto add = [&](SampleKey key) {
     if (key.repeat <= last_repeat) keys.insert(key);
-    for (int32_t s = 0; s < base.run.requests[static_cast<size_t>(key.prompt_index)].sampling.n; ++s) {
+    for (int32_t s = 0; s < base.run.requests[static_cast<size_t>(key.prompt_index)].sampling.n;
+         ++s) {
       keys.insert({.prompt_index = key.prompt_index, .sample_index = s, .repeat = 0});
     }
   };
@@ -91,14 +100,19 @@ std::set<SampleKey> expected_keys(const CellSide& base, const CellSide& candidat
   return keys;
 }
 
-CellComparison compare_matched_cells(const CellSide& base, const CellSide& candidate, const std::map<int32_t, int32_t>& prompt_map,
+CellComparison compare_matched_cells(const CellSide& base, const CellSide& candidate,
+                                     const std::map<int32_t, int32_t>& prompt_map,
                                      const FlipThresholds& thresholds) {
   CellComparison line = describe_cell(base, candidate);
   for (const ValueChange& change : value_changes(base.cell.values, candidate.cell.values)) {
-    const auto shown = [](const std::string& value) { return value.empty() ? std::string("not set") : value; };
-    line.changed_values.push_back(change.axis + ": " + shown(change.from) + " -> " + shown(change.to));
+    const auto shown = [](const std::string& value) {
+      return value.empty() ? std::string("not set") : value;
+    };
+    line.changed_values.push_back(change.axis + ": " + shown(change.from) + " -> " +
+                                  shown(change.to));
   }
-  compare_cells(line, base, candidate, prompt_map, expected_keys(base, candidate, prompt_map), RepeatPairing::kSameRepeat, thresholds);
+  compare_cells(line, base, candidate, prompt_map, expected_keys(base, candidate, prompt_map),
+                RepeatPairing::kSameRepeat, thresholds);
   summarise_pairs(line);
   return line;
 }
@@ -117,7 +131,8 @@ std::vector<std::string> joined(std::vector<std::string> a, const std::vector<st
 
 }  // namespace
 
-RunComparison compare_runs(const RunRecord& base, const RunRecord& candidate, const CompareOptions& options) {
+RunComparison compare_runs(const RunRecord& base, const RunRecord& candidate,
+                           const CompareOptions& options) {
   RunComparison comparison;
   comparison.kind = ComparisonKind::kBetweenRuns;
   comparison.base = describe_run(base);
@@ -137,7 +152,8 @@ RunComparison compare_runs(const RunRecord& base, const RunRecord& candidate, co
   for (const auto& [a, b] : cells.pairs) {
     const CellSide base_side{.run = base, .samples = base_samples, .cell = *a};
     const CellSide candidate_side{.run = candidate, .samples = candidate_samples, .cell = *b};
-    comparison.cells.push_back(compare_matched_cells(base_side, candidate_side, requests.base_to_candidate, thresholds));
+    comparison.cells.push_back(
+        compare_matched_cells(base_side, candidate_side, requests.base_to_candidate, thresholds));
   }
   summarise_cells(comparison);
   comparison.unsampled_requests = joined(unsampled_requests(base), unsampled_requests(candidate));

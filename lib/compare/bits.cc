@@ -16,9 +16,13 @@ uint32_t ordered(float value) {
 
 }  // namespace
 
-uint32_t bits_of(float value) { return std::bit_cast<uint32_t>(value); }
+uint32_t bits_of(float value) {
+  return std::bit_cast<uint32_t>(value);
+}
 
-std::string bits_text(float value) { return fmt::format("0x{:08x}", bits_of(value)); }
+std::string bits_text(float value) {
+  return fmt::format("0x{:08x}", bits_of(value));
+}
 
 std::optional<uint32_t> ulp_distance(float a, float b) {
   if (std::isnan(a) || std::isnan(b)) return std::nullopt;

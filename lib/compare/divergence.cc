@@ -21,12 +21,13 @@ struct Answer {
 
   int32_t length() const { return static_cast<int32_t>(positions.size()); }
   bool ended_by_stop() const {
-    return !cut && (trace.finish_reason == FinishReason::kStopToken || trace.finish_reason == FinishReason::kStopString);
+    return !cut && (trace.finish_reason == FinishReason::kStopToken ||
+                    trace.finish_reason == FinishReason::kStopString);
   }
 };
 
-// A target that gives no logprobs leaves them at 0 with no top list. A real answer whose every logprob is exactly 0 looks the
-// same and counts as lacking them: the cautious reading.
+// A target that gives no logprobs leaves them at 0 with no top list. A real answer whose every
+// logprob is exactly 0 looks the same and counts as lacking them: the cautious reading.
 bool has_logprob_evidence(std::span<const TracePosition> positions) {
   return std::any_of(positions.begin(), positions.end(),
                      [](const TracePosition& p) { return p.logprob != 0 || !p.top.empty(); });
@@ -44,9 +45,11 @@ Answer answer_of(const Trace& trace, Side side, const SampleComparisonOptions& o
   return answer;
 }
 
-void add_gap(Divergence& result, GapKind kind, Side side, std::optional<int32_t> position = std::nullopt) {
-  const bool known = std::any_of(result.gaps.begin(), result.gaps.end(),
-                                 [&](const EvidenceGap& gap) { return gap.kind == kind && gap.side == side; });
+void add_gap(Divergence& result, GapKind kind, Side side,
+             std::optional<int32_t> position = std::nullopt) {
+  const bool known =
+      std::any_of(result.gaps.begin(), result.gaps.end(),
+                  [&](const EvidenceGap& gap) { return gap.kind == kind && gap.side == side; });
   if (!known) result.gaps.push_back({.kind = kind, .side = side, .position = position});
 }
 
@@ -66,7 +69,8 @@ bool top_lists_differ(const TracePosition& a, const TracePosition& b) {
 std::optional<double> top_agreement(const TracePosition& a, const TracePosition& b) {
   if (a.top.empty() || b.top.empty()) return std::nullopt;
   const auto n_common = std::count_if(a.top.begin(), a.top.end(), [&](const TokenScore& x) {
-    return std::any_of(b.top.begin(), b.top.end(), [&](const TokenScore& y) { return x.token_id == y.token_id; });
+    return std::any_of(b.top.begin(), b.top.end(),
+                       [&](const TokenScore& y) { return x.token_id == y.token_id; });
   });
   return static_cast<double>(n_common) / static_cast<double>(std::max(a.top.size(), b.top.size()));
 }
@@ -85,7 +89,8 @@ std::optional<float> margin_of(const TracePosition& position) {
   return std::isnan(margin) ? std::nullopt : std::optional(margin);
 }
 
-std::optional<float> logprob_of(int32_t token_id, const TracePosition& position, bool has_logprobs) {
+std::optional<float> logprob_of(int32_t token_id, const TracePosition& position,
+                                bool has_logprobs) {
   if (!has_logprobs) return std::nullopt;
   if (position.token_id == token_id) return position.logprob;
   const auto rank = rank_of(token_id, position);
@@ -95,7 +100,8 @@ std::optional<float> logprob_of(int32_t token_id, const TracePosition& position,
 // Compares the two sides position by position and keeps what it finds.
 class PairComparer {
  public:
-  PairComparer(const Answer& reference, const Answer& candidate, const SampleComparisonOptions& options)
+  PairComparer(const Answer& reference, const Answer& candidate,
+               const SampleComparisonOptions& options)
       : reference_(reference), candidate_(candidate), options_(options) {}
 
   Divergence run() {
@@ -120,8 +126,12 @@ class PairComparer {
   void note_token_divergence(int32_t i);
   void compare_endings();
 
-  const TracePosition& reference_at(int32_t i) const { return reference_.positions[static_cast<size_t>(i)]; }
-  const TracePosition& candidate_at(int32_t i) const { return candidate_.positions[static_cast<size_t>(i)]; }
+  const TracePosition& reference_at(int32_t i) const {
+    return reference_.positions[static_cast<size_t>(i)];
+  }
+  const TracePosition& candidate_at(int32_t i) const {
+    return candidate_.positions[static_cast<size_t>(i)];
+  }
   int32_t common_length() const { return std::min(reference_.length(), candidate_.length()); }
 
   Answer reference_;
@@ -137,7 +147,8 @@ void PairComparer::describe_sides() {
   result_.candidate_length = candidate_.length();
 }
 
-// Both sides had the same limit, so `length` explains no fewer positions than the other side reached.
+// Both sides had the same limit, so `length` explains no fewer positions than the other side
+// reached.
 void PairComparer::find_ending_gaps(const Answer& answer, const Answer& other) {
   const FinishReason finish = answer.trace.finish_reason;
   if (finish == FinishReason::kError) add_gap(result_, GapKind::kError, answer.side);
@@ -156,9 +167,12 @@ void PairComparer::choose_evidence() {
   } else if (reference_.has_logprobs && candidate_.has_logprobs) {
     result_.evidence = NumericEvidence::kLogprobs;
   }
-  if (reference_.has_hashes || candidate_.has_hashes) return;  // the missing hashes are gaps, per position
-  if (reference_.has_logprobs && !candidate_.has_logprobs) add_gap(result_, GapKind::kLogprobMissing, Side::kCandidate, 0);
-  if (candidate_.has_logprobs && !reference_.has_logprobs) add_gap(result_, GapKind::kLogprobMissing, Side::kReference, 0);
+  if (reference_.has_hashes || candidate_.has_hashes)
+    return;  // the missing hashes are gaps, per position
+  if (reference_.has_logprobs && !candidate_.has_logprobs)
+    add_gap(result_, GapKind::kLogprobMissing, Side::kCandidate, 0);
+  if (candidate_.has_logprobs && !reference_.has_logprobs)
+    add_gap(result_, GapKind::kLogprobMissing, Side::kReference, 0);
 }
 
 void PairComparer::compare_positions() {
@@ -188,8 +202,8 @@ void PairComparer::compare_row(int32_t i) {
   const TracePosition& a = reference_at(i);
   const TracePosition& b = candidate_at(i);
   const bool hash = a.logits_hash && b.logits_hash && *a.logits_hash != *b.logits_hash;
-  const bool logprob = reference_.has_logprobs && candidate_.has_logprobs && a.token_id == b.token_id &&
-                       bits_of(a.logprob) != bits_of(b.logprob);
+  const bool logprob = reference_.has_logprobs && candidate_.has_logprobs &&
+                       a.token_id == b.token_id && bits_of(a.logprob) != bits_of(b.logprob);
   const bool top = top_lists_differ(a, b);
   if (!a.top.empty() && !b.top.empty() && a.top[0].token_id != b.top[0].token_id) {
     ++result_.n_argmax_flips;
@@ -205,7 +219,8 @@ void PairComparer::note_row_gaps(int32_t i) {
     const TracePosition& mine = answer->positions[static_cast<size_t>(i)];
     const TracePosition& other = answer == &reference_ ? candidate_at(i) : reference_at(i);
     const bool hashes_expected = reference_.has_hashes || candidate_.has_hashes;
-    if (hashes_expected && !mine.logits_hash) add_gap(result_, GapKind::kHashMissing, answer->side, i);
+    if (hashes_expected && !mine.logits_hash)
+      add_gap(result_, GapKind::kHashMissing, answer->side, i);
     if (mine.top.size() < other.top.size()) add_gap(result_, GapKind::kTopMissing, answer->side, i);
     if (std::isnan(mine.logprob)) add_gap(result_, GapKind::kNonFinite, answer->side, i);
   }
@@ -228,7 +243,8 @@ void PairComparer::note_drift(int32_t i) {
 }
 
 void PairComparer::note_numeric_divergence(int32_t i, bool hash, bool logprob, bool top) {
-  NumericDivergence found{.position = i, .logits_hash_differs = hash, .logprob_differs = logprob, .top_differs = top};
+  NumericDivergence found{
+      .position = i, .logits_hash_differs = hash, .logprob_differs = logprob, .top_differs = top};
   found.token_id = reference_at(i).token_id;
   found.reference_logprob = logprob_of(found.token_id, reference_at(i), reference_.has_logprobs);
   found.candidate_logprob = logprob_of(found.token_id, candidate_at(i), candidate_.has_logprobs);
@@ -244,7 +260,8 @@ void PairComparer::note_numeric_divergence(int32_t i, bool hash, bool logprob, b
 void PairComparer::note_token_divergence(int32_t i) {
   const TracePosition& a = reference_at(i);
   const TracePosition& b = candidate_at(i);
-  TokenDivergence found{.position = i, .reference_token = a.token_id, .candidate_token = b.token_id};
+  TokenDivergence found{
+      .position = i, .reference_token = a.token_id, .candidate_token = b.token_id};
   found.reference_margin = margin_of(a);
   found.candidate_margin = margin_of(b);
   found.candidate_token_rank_in_reference = rank_of(b.token_id, a);
@@ -258,14 +275,16 @@ void PairComparer::note_token_divergence(int32_t i) {
   result_.token = found;
 }
 
-// An answer that stopped where the other went on diverged there, although only one side has a token to show.
+// An answer that stopped where the other went on diverged there, although only one side has a token
+// to show.
 void PairComparer::compare_endings() {
   const int32_t longest = std::max(reference_.length(), candidate_.length());
   result_.n_not_compared = longest - result_.n_compared;
   if (result_.token) return;
   if (reference_.length() != candidate_.length()) {
     const bool reference_ended = reference_.length() < candidate_.length();
-    if (!(reference_ended ? reference_ : candidate_).ended_by_stop()) return;  // a gap says so already
+    if (!(reference_ended ? reference_ : candidate_).ended_by_stop())
+      return;  // a gap says so already
     TokenDivergence found{.position = common_length()};
     const Answer& longer = reference_ended ? candidate_ : reference_;
     const TracePosition& next = longer.positions[static_cast<size_t>(common_length())];
@@ -273,40 +292,55 @@ void PairComparer::compare_endings() {
     (reference_ended ? found.candidate_margin : found.reference_margin) = margin_of(next);
     result_.token = found;
   }
-  result_.finish_differs = !reference_.cut && !candidate_.cut && result_.reference_finish != result_.candidate_finish;
+  result_.finish_differs =
+      !reference_.cut && !candidate_.cut && result_.reference_finish != result_.candidate_finish;
 }
 
 }  // namespace
 
-const char* name(Side side) { return side == Side::kReference ? "reference" : "candidate"; }
+const char* name(Side side) {
+  return side == Side::kReference ? "reference" : "candidate";
+}
 
 const char* name(NumericEvidence evidence) {
   switch (evidence) {
-    case NumericEvidence::kNone: return "none";
-    case NumericEvidence::kLogprobs: return "logprobs";
-    case NumericEvidence::kLogitsHash: return "logits_hash";
+    case NumericEvidence::kNone:
+      return "none";
+    case NumericEvidence::kLogprobs:
+      return "logprobs";
+    case NumericEvidence::kLogitsHash:
+      return "logits_hash";
   }
   return "unknown";
 }
 
 const char* name(GapKind kind) {
   switch (kind) {
-    case GapKind::kError: return "error";
-    case GapKind::kCancelled: return "cancelled";
-    case GapKind::kTruncated: return "truncated";
-    case GapKind::kNonFinite: return "non_finite";
-    case GapKind::kHashMissing: return "hash_missing";
-    case GapKind::kLogprobMissing: return "logprob_missing";
-    case GapKind::kTopMissing: return "top_missing";
+    case GapKind::kError:
+      return "error";
+    case GapKind::kCancelled:
+      return "cancelled";
+    case GapKind::kTruncated:
+      return "truncated";
+    case GapKind::kNonFinite:
+      return "non_finite";
+    case GapKind::kHashMissing:
+      return "hash_missing";
+    case GapKind::kLogprobMissing:
+      return "logprob_missing";
+    case GapKind::kTopMissing:
+      return "top_missing";
   }
   return "unknown";
 }
 
 bool Divergence::has_gap(GapKind kind) const {
-  return std::any_of(gaps.begin(), gaps.end(), [kind](const EvidenceGap& gap) { return gap.kind == kind; });
+  return std::any_of(gaps.begin(), gaps.end(),
+                     [kind](const EvidenceGap& gap) { return gap.kind == kind; });
 }
 
-Divergence compare_samples(const Trace& reference, const Trace& candidate, const SampleComparisonOptions& options) {
+Divergence compare_samples(const Trace& reference, const Trace& candidate,
+                           const SampleComparisonOptions& options) {
   ISOBIT_REQUIRE(!options.first_n || *options.first_n >= 0);
   const Answer a = answer_of(reference, Side::kReference, options);
   const Answer b = answer_of(candidate, Side::kCandidate, options);

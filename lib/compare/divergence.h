@@ -1,9 +1,11 @@
-// Where two answers to one request part, and how far they had drifted before. A divergence is a value, never an error.
+// Where two answers to one request part, and how far they had drifted before. A divergence is a
+// value, never an error.
 //
-// Two comparisons run side by side over the positions. The token comparison ends at the first token that differs. The
-// numeric one looks at what the target recorded about each position's logits row: the 16-byte hash of the row, else the
-// chosen token's logprob, and the list of top logprobs. Both rows have the same context only up to and including the first
-// position whose tokens differ; what follows is counted as not compared, unless teacher forcing holds the context in place.
+// Two comparisons run side by side over the positions. The token comparison ends at the first token
+// that differs. The numeric one looks at what the target recorded about each position's logits row:
+// the 16-byte hash of the row, else the chosen token's logprob, and the list of top logprobs. Both
+// rows have the same context only up to and including the first position whose tokens differ; what
+// follows is counted as not compared, unless teacher forcing holds the context in place.
 //
 // Evidence that is missing is reported as such (`gaps`) and is never a match.
 #pragma once
@@ -46,8 +48,8 @@ struct NumericDivergence {
   bool logits_hash_differs = false;
   bool logprob_differs = false;
   bool top_differs = false;  // token ids or logprob bits of the top list
-  // Logprobs of the reference's token on both sides. Absent where not recorded; the candidate's comes from its top list where it
-  // chose another token.
+  // Logprobs of the reference's token on both sides. Absent where not recorded; the candidate's
+  // comes from its top list where it chose another token.
   int32_t token_id = 0;
   std::optional<float> reference_logprob = {};
   std::optional<float> candidate_logprob = {};
@@ -61,15 +63,19 @@ struct TokenDivergence {
   int32_t position = 0;
   std::optional<int32_t> reference_token = {};  // absent: this side had ended
   std::optional<int32_t> candidate_token = {};
-  std::optional<float> reference_margin = {};   // top-1 minus top-2, nats; from the top list where the target gives no margin
+  std::optional<float> reference_margin =
+      {};  // top-1 minus top-2, nats; from the top list where the target gives no margin
   std::optional<float> candidate_margin = {};
-  std::optional<int32_t> candidate_token_rank_in_reference = {};  // 1 = first of the reference's top list; absent: not in it
+  std::optional<int32_t> candidate_token_rank_in_reference =
+      {};  // 1 = first of the reference's top list; absent: not in it
   std::optional<int32_t> reference_token_rank_in_candidate = {};
-  std::optional<bool> same_row = {};            // the logits were the same bits, so the sampler differed; absent: not known
-  std::optional<double> top_agreement = {};     // share of top-list tokens in common here
+  std::optional<bool> same_row =
+      {};  // the logits were the same bits, so the sampler differed; absent: not known
+  std::optional<double> top_agreement = {};  // share of top-list tokens in common here
 };
 
-// The largest difference of a chosen token's logprob over the positions compared before the first token divergence.
+// The largest difference of a chosen token's logprob over the positions compared before the first
+// token divergence.
 struct Drift {
   double nats = 0;
   int32_t nats_position = 0;
@@ -79,7 +85,7 @@ struct Drift {
 
 struct Divergence {
   NumericEvidence evidence = NumericEvidence::kNone;
-  std::vector<EvidenceGap> gaps;             // the first of each kind and side
+  std::vector<EvidenceGap> gaps;                  // the first of each kind and side
   std::optional<NumericDivergence> numeric = {};  // the first
   std::optional<TokenDivergence> token = {};      // the first
   bool finish_differs = false;
@@ -90,21 +96,26 @@ struct Divergence {
   int32_t n_compared = 0;             // positions whose rows were comparable
   int32_t n_not_compared = 0;         // positions of the longer side after that
   int32_t n_numeric_differences = 0;  // of n_compared
-  int32_t n_argmax_flips = 0;         // of n_compared: the most likely token differs, whatever was chosen
+  int32_t n_argmax_flips = 0;  // of n_compared: the most likely token differs, whatever was chosen
   std::optional<int32_t> first_argmax_flip = {};
-  std::optional<Drift> max_drift = {};              // absent without logprobs on both sides
-  std::optional<double> top_agreement_before = {};  // mean over the compared positions before the first token divergence
+  std::optional<Drift> max_drift = {};  // absent without logprobs on both sides
+  std::optional<double> top_agreement_before =
+      {};  // mean over the compared positions before the first token divergence
   bool has_gap(GapKind kind) const;
 };
 
 struct SampleComparisonOptions {
-  std::optional<int32_t> first_n = {};          // compare only the first n positions; how the answers end after them does not matter
-  std::optional<int32_t> expected_tokens = {};  // a finish reason `length` explains this many positions, not fewer
-  int32_t n_forced = 0;                    // teacher-forced positions: the context is the same on both sides up to here
+  std::optional<int32_t> first_n =
+      {};  // compare only the first n positions; how the answers end after them does not matter
+  std::optional<int32_t> expected_tokens =
+      {};  // a finish reason `length` explains this many positions, not fewer
+  int32_t n_forced =
+      0;  // teacher-forced positions: the context is the same on both sides up to here
 };
 
 // REQUIRES: both traces answer the same request.
-Divergence compare_samples(const Trace& reference, const Trace& candidate, const SampleComparisonOptions& options = {});
+Divergence compare_samples(const Trace& reference, const Trace& candidate,
+                           const SampleComparisonOptions& options = {});
 
 // The options that follow from the request itself.
 SampleComparisonOptions comparison_options(const Request& request);

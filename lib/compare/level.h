@@ -10,7 +10,8 @@ namespace isobit {
 
 enum class Level {
   kRequestReproducible = 1,  // same tokens, same finish reason
-  kBitwise = 2,              // also every position's logits hash or, where the target has none, every recorded logprob
+  kBitwise =
+      2,  // also every position's logits hash or, where the target has none, every recorded logprob
 };
 std::optional<Level> level_from_number(int number);
 int number(Level level);
@@ -19,28 +20,33 @@ enum class Sameness {
   kSame,
   kDifferent,
   kMissing,      // no difference seen, but an answer is incomplete: an error, a truncation, a NaN
-  kUnsupported,  // tokens agree, but the bits that the level asks about were not recorded on both sides
+  kUnsupported,  // tokens agree, but the bits that the level asks about were not recorded on both
+                 // sides
 };
 const char* name(Sameness sameness);
 
-// A difference that was seen counts whatever else is missing; then missing, then unsupported; only then same.
+// A difference that was seen counts whatever else is missing; then missing, then unsupported; only
+// then same.
 Sameness sameness_at(Level level, const Divergence& divergence);
 
 enum class FlipKind {
   kTie,         // both margins within `tie_nats`: the model itself hardly chose
   kDrift,       // the rows differ and the margin was small enough for that to matter
   kSuspicious,  // a margin above `suspicious_nats`: rounding does not move logits that far
-  kSampling,    // the same row, or one that could not be told apart, and yet another token: the sampler differed
+  kSampling,    // the same row, or one that could not be told apart, and yet another token: the
+                // sampler differed
   kUnknown,     // no margin recorded, or one side had already ended
 };
 const char* name(FlipKind kind);
 
 struct FlipThresholds {
-  double tie_nats = 1e-4;        // raised to twice the noise measured between repeats, where there is any
+  double tie_nats = 1e-4;  // raised to twice the noise measured between repeats, where there is any
   double suspicious_nats = 1.0;
 };
 
-// Absent when no token differs. Margins say nothing about a sampled or penalised choice: such flips are drift or sampling.
-std::optional<FlipKind> classify_flip(const Divergence& divergence, const Sampling& sampling, const FlipThresholds& thresholds);
+// Absent when no token differs. Margins say nothing about a sampled or penalised choice: such flips
+// are drift or sampling.
+std::optional<FlipKind> classify_flip(const Divergence& divergence, const Sampling& sampling,
+                                      const FlipThresholds& thresholds);
 
 }  // namespace isobit

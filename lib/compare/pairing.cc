@@ -6,8 +6,9 @@
 namespace isobit {
 namespace {
 
-PairComparison compare_pair(const CellSide& reference, const CellSide& candidate, const SampleKey& key,
-                            const SampleKey& reference_key, const SampleKey& candidate_key, const FlipThresholds& thresholds) {
+PairComparison compare_pair(const CellSide& reference, const CellSide& candidate,
+                            const SampleKey& key, const SampleKey& reference_key,
+                            const SampleKey& candidate_key, const FlipThresholds& thresholds) {
   const Request& request = reference.run.requests[static_cast<size_t>(key.prompt_index)];
   PairComparison pair;
   pair.prompt_index = key.prompt_index;
@@ -20,7 +21,8 @@ PairComparison compare_pair(const CellSide& reference, const CellSide& candidate
     pair.state = a == nullptr ? PairState::kReferenceMissing : PairState::kCandidateMissing;
     return pair;
   }
-  pair.divergence = compare_samples(*a, *b, comparison_options(request, reference.cell, candidate.cell));
+  pair.divergence =
+      compare_samples(*a, *b, comparison_options(request, reference.cell, candidate.cell));
   pair.flip = classify_flip(pair.divergence, cell_sampling(request, candidate.cell), thresholds);
   return pair;
 }
@@ -33,7 +35,8 @@ std::vector<int32_t> tokens_of(const Trace& trace) {
 
 using OutputsByChoice = std::map<std::pair<int32_t, int32_t>, std::set<std::vector<int32_t>>>;
 
-void collect_outputs(OutputsByChoice& outputs, const CellSide& side, const std::map<int32_t, int32_t>& prompt_numbers) {
+void collect_outputs(OutputsByChoice& outputs, const CellSide& side,
+                     const std::map<int32_t, int32_t>& prompt_numbers) {
   for (const auto& [key, trace] : side.samples.of_cell(side.cell.index)) {
     const auto number = prompt_numbers.find(key.prompt_index);
     if (number == prompt_numbers.end() || trace->finish_reason == FinishReason::kError) continue;
@@ -41,7 +44,8 @@ void collect_outputs(OutputsByChoice& outputs, const CellSide& side, const std::
   }
 }
 
-int64_t most_distinct_outputs(const CellSide& reference, const CellSide& candidate, const std::map<int32_t, int32_t>& prompt_map) {
+int64_t most_distinct_outputs(const CellSide& reference, const CellSide& candidate,
+                              const std::map<int32_t, int32_t>& prompt_map) {
   std::map<int32_t, int32_t> reference_numbers;
   std::map<int32_t, int32_t> candidate_numbers;
   for (const auto& [mine, theirs] : prompt_map) {
@@ -66,22 +70,24 @@ CellComparison describe_cell(const CellSide& reference, const CellSide& candidat
   line.group = candidate.cell.reference_index;
   line.is_reference = candidate.cell.is_reference();
   line.exercised = reference.cell.exercised && candidate.cell.exercised;
-  line.not_exercised_reason =
-      candidate.cell.exercised ? reference.cell.not_exercised_reason : candidate.cell.not_exercised_reason;
+  line.not_exercised_reason = candidate.cell.exercised ? reference.cell.not_exercised_reason
+                                                       : candidate.cell.not_exercised_reason;
   line.complete = reference.cell.complete && candidate.cell.complete;
   line.n_samples = static_cast<int64_t>(candidate.samples.of_cell(candidate.cell.index).size());
   return line;
 }
 
 void compare_cells(CellComparison& line, const CellSide& reference, const CellSide& candidate,
-                   const std::map<int32_t, int32_t>& prompt_map, const std::set<SampleKey>& expected, RepeatPairing pairing,
+                   const std::map<int32_t, int32_t>& prompt_map,
+                   const std::set<SampleKey>& expected, RepeatPairing pairing,
                    const FlipThresholds& thresholds) {
   for (const SampleKey& key : expected) {
     SampleKey reference_key = key;
     SampleKey candidate_key = key;
     candidate_key.prompt_index = prompt_map.at(key.prompt_index);
     if (pairing == RepeatPairing::kFirstRepeat) reference_key.repeat = 0;
-    line.pairs.push_back(compare_pair(reference, candidate, key, reference_key, candidate_key, thresholds));
+    line.pairs.push_back(
+        compare_pair(reference, candidate, key, reference_key, candidate_key, thresholds));
   }
   line.distinct_outputs = most_distinct_outputs(reference, candidate, prompt_map);
 }

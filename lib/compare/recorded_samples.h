@@ -1,4 +1,5 @@
-// A run's samples by what they are: cell, prompt, choice, repeat. The order of rows in the record plays no part from here on.
+// A run's samples by what they are: cell, prompt, choice, repeat. The order of rows in the record
+// plays no part from here on.
 #pragma once
 
 #include <compare>
@@ -23,7 +24,8 @@ struct SampleKey {
 
 class RecordedSamples {
  public:
-  // Throws Error(environment) for two samples of one key and for a sample of no cell or no request. `run` must outlive this.
+  // Throws Error(environment) for two samples of one key and for a sample of no cell or no request.
+  // `run` must outlive this.
   explicit RecordedSamples(const RunRecord& run);
 
   const std::map<SampleKey, const Trace*>& of_cell(int32_t cell_index) const;
@@ -43,10 +45,13 @@ const CellRecord& cell_at(const RunRecord& run, int32_t index);
 // By index; throws Error(environment) for two cells of one index or one name.
 std::vector<const CellRecord*> cells_in_order(const RunRecord& run);
 
-// How to compare a request's samples in two cells: the expected length, and the common prefix where `output.length` differs.
-SampleComparisonOptions comparison_options(const Request& request, const CellRecord& a, const CellRecord& b);
+// How to compare a request's samples in two cells: the expected length, and the common prefix where
+// `output.length` differs.
+SampleComparisonOptions comparison_options(const Request& request, const CellRecord& a,
+                                           const CellRecord& b);
 
-// The request's temperature and penalties under the cell's sampling axes: what decides whether a margin says anything.
+// The request's temperature and penalties under the cell's sampling axes: what decides whether a
+// margin says anything.
 Sampling cell_sampling(const Request& request, const CellRecord& cell);
 
 }  // namespace isobit

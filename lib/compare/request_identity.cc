@@ -8,17 +8,25 @@
 namespace isobit {
 namespace {
 
-std::string framed(const std::string& text) { return fmt::format("{}:{};", text.size(), text); }
+std::string framed(const std::string& text) {
+  return fmt::format("{}:{};", text.size(), text);
+}
 
-std::string exact(double value) { return fmt::format("{:016x};", std::bit_cast<uint64_t>(value)); }
+std::string exact(double value) {
+  return fmt::format("{:016x};", std::bit_cast<uint64_t>(value));
+}
 
-std::string ids(const std::vector<int32_t>& token_ids) { return fmt::format("{};", fmt::join(token_ids, ",")); }
+std::string ids(const std::vector<int32_t>& token_ids) {
+  return fmt::format("{};", fmt::join(token_ids, ","));
+}
 
 std::string sampling_text(const Sampling& s) {
-  std::string text = exact(s.temperature) + exact(s.top_p) + exact(s.min_p) + exact(s.repetition_penalty) +
-                     exact(s.frequency_penalty) + exact(s.presence_penalty);
+  std::string text = exact(s.temperature) + exact(s.top_p) + exact(s.min_p) +
+                     exact(s.repetition_penalty) + exact(s.frequency_penalty) +
+                     exact(s.presence_penalty);
   text += fmt::format("{};{};{};", s.top_k, s.seed, s.n);
-  for (const auto& [token_id, bias] : s.logit_bias) text += fmt::format("{}=", token_id) + exact(bias);
+  for (const auto& [token_id, bias] : s.logit_bias)
+    text += fmt::format("{}=", token_id) + exact(bias);
   return text + ";";
 }
 
@@ -31,13 +39,16 @@ std::string stop_text(const Stop& stop) {
 }  // namespace
 
 std::string identity_text(const Request& request) {
-  return framed(request.id) + ids(request.prompt_token_ids) + fmt::format("{};", request.max_tokens) +
-         sampling_text(request.sampling) + stop_text(request.stop) + ids(request.forced_token_ids);
+  return framed(request.id) + ids(request.prompt_token_ids) +
+         fmt::format("{};", request.max_tokens) + sampling_text(request.sampling) +
+         stop_text(request.stop) + ids(request.forced_token_ids);
 }
 
-RequestMatch match_requests(const std::vector<Request>& base, const std::vector<Request>& candidate) {
+RequestMatch match_requests(const std::vector<Request>& base,
+                            const std::vector<Request>& candidate) {
   std::map<std::string, std::vector<int32_t>> waiting;  // identity -> candidate indices, last first
-  for (size_t i = candidate.size(); i-- > 0;) waiting[identity_text(candidate[i])].push_back(static_cast<int32_t>(i));
+  for (size_t i = candidate.size(); i-- > 0;)
+    waiting[identity_text(candidate[i])].push_back(static_cast<int32_t>(i));
   RequestMatch match;
   for (size_t i = 0; i < base.size(); ++i) {
     auto& indices = waiting[identity_text(base[i])];

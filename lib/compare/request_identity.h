@@ -20,6 +20,7 @@ struct RequestMatch {
 };
 
 // Requests that occur several times are matched in order.
-RequestMatch match_requests(const std::vector<Request>& base, const std::vector<Request>& candidate);
+RequestMatch match_requests(const std::vector<Request>& base,
+                            const std::vector<Request>& candidate);
 
 }  // namespace isobit

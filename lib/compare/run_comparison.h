@@ -1,13 +1,16 @@
 // Two questions about recorded runs, answered in numbers:
-//   compare_within_run: does a request's answer depend on how the target was loaded and scheduled? Every cell against its
+//   compare_within_run: does a request's answer depend on how the target was loaded and scheduled?
+//   Every cell against its
 //                       reference cell, and the reference's repeats against its first.
-//   compare_runs:       did an upgrade change answers? Every cell against the cell of the same name in another run.
+//   compare_runs:       did an upgrade change answers? Every cell against the cell of the same name
+//   in another run.
 //
-// Cells that share a reference cell are a group. Groups differ in an identity axis (another arithmetic, another question);
-// what differs between groups is `changed by` that axis, never a divergence.
+// Cells that share a reference cell are a group. Groups differ in an identity axis (another
+// arithmetic, another question); what differs between groups is `changed by` that axis, never a
+// divergence.
 //
-// Samples are paired by request, choice and repeat, never by the order of rows. An expected pair that lacks a side stays in the
-// list as missing.
+// Samples are paired by request, choice and repeat, never by the order of rows. An expected pair
+// that lacks a side stays in the list as missing.
 #pragma once
 
 #include <cstdint>
@@ -32,13 +35,14 @@ struct PairComparison {
   int32_t sample_index = 0;
   int32_t repeat = 0;
   PairState state = PairState::kCompared;
-  Divergence divergence;         // of a compared pair
+  Divergence divergence;              // of a compared pair
   std::optional<FlipKind> flip = {};  // of a pair whose tokens differ
 
   Sameness sameness(Level level) const;  // kMissing unless compared
 };
 
-// Pairs, counted. A pair may count in several rows but is `exact` only if nothing about its answer differs or is missing.
+// Pairs, counted. A pair may count in several rows but is `exact` only if nothing about its answer
+// differs or is missing.
 struct PairCounts {
   int64_t n_pairs = 0;
   int64_t exact_matches = 0;  // level 1 holds
@@ -47,8 +51,9 @@ struct PairCounts {
   int64_t token_divergences = 0;
   int64_t finish_differences = 0;  // same tokens, another finish reason
   int64_t errors = 0;              // the target failed on a side
-  int64_t missing = 0;             // otherwise incomplete: a side without sample, truncated, cancelled, non-finite
-  int64_t unsupported = 0;         // level 2 could not be answered
+  int64_t missing =
+      0;  // otherwise incomplete: a side without sample, truncated, cancelled, non-finite
+  int64_t unsupported = 0;  // level 2 could not be answered
   PairCounts& operator+=(const PairCounts& other);
 };
 
@@ -60,22 +65,26 @@ struct CellComparison {
   bool is_reference = false;   // within a run: its pairs are repeats against the first repeat
   bool exercised = false;      // on both sides
   std::string not_exercised_reason;
-  bool complete = false;       // on both sides
-  int64_t n_samples = 0;       // recorded in this cell
+  bool complete = false;  // on both sides
+  int64_t n_samples = 0;  // recorded in this cell
   PairCounts counts;
-  Proportion token_match;      // prompts all of whose pairs hold level 1, of prompts with a compared pair
-  Proportion bit_match;        // the same for level 2
-  int64_t distinct_outputs = 0;  // most token sequences that one prompt's choice gave, the reference's included
+  Proportion
+      token_match;       // prompts all of whose pairs hold level 1, of prompts with a compared pair
+  Proportion bit_match;  // the same for level 2
+  int64_t distinct_outputs =
+      0;  // most token sequences that one prompt's choice gave, the reference's included
   std::optional<Drift> max_drift = {};
-  std::optional<double> top_agreement = {};       // mean over pairs, before the first token divergence
+  std::optional<double> top_agreement = {};  // mean over pairs, before the first token divergence
   std::vector<int32_t> numeric_positions;    // of first numeric divergences, ascending
   std::vector<int32_t> token_positions;      // of first token divergences, ascending
-  std::vector<float> flip_margins;           // the reference's, at first token divergences, ascending
-  std::vector<std::string> changed_values;   // between runs: "engine.kernel_set: cpu -> cpu-adaptive"
-  std::vector<PairComparison> pairs;         // by (prompt, choice, repeat)
+  std::vector<float> flip_margins;  // the reference's, at first token divergences, ascending
+  std::vector<std::string>
+      changed_values;                 // between runs: "engine.kernel_set: cpu -> cpu-adaptive"
+  std::vector<PairComparison> pairs;  // by (prompt, choice, repeat)
 };
 
-// One value of an axis over all cells that have it; reference cells are left out within a run (they are compared with nothing).
+// One value of an axis over all cells that have it; reference cells are left out within a run (they
+// are compared with nothing).
 struct AxisValueSummary {
   std::string value;
   int64_t n_cells = 0;
@@ -111,7 +120,8 @@ struct GroupChange {
 struct FingerprintChange {
   FingerprintClass item_class = FingerprintClass::kModel;
   std::string name;
-  std::optional<std::string> base = {};       // absent: the item is not in the fingerprint, or its value is unknown
+  std::optional<std::string> base =
+      {};  // absent: the item is not in the fingerprint, or its value is unknown
   std::optional<std::string> candidate = {};
 };
 
@@ -130,18 +140,18 @@ const char* name(ComparisonKind kind);
 struct RunComparison {
   ComparisonKind kind = ComparisonKind::kWithinRun;
   RunSide base;
-  RunSide candidate;  // within a run: the same run
+  RunSide candidate;                  // within a run: the same run
   std::vector<CellComparison> cells;  // by cell index
   std::vector<AxisSummary> axes;      // by axis name; values in the order of the cells
   std::vector<GroupChange> group_changes;
-  PairCounts totals;                  // of all cells' pairs
-  Proportion token_match;             // prompts that hold level 1 in every cell
+  PairCounts totals;       // of all cells' pairs
+  Proportion token_match;  // prompts that hold level 1 in every cell
   Proportion bit_match;
-  PairCounts noise;                   // within a run: the reference cells' repeats, also part of the totals
+  PairCounts noise;  // within a run: the reference cells' repeats, also part of the totals
   std::optional<Drift> noise_drift = {};
   std::vector<std::string> cells_only_in_base;
   std::vector<std::string> cells_only_in_candidate;
-  std::vector<std::string> prompts_only_in_base;       // request ids
+  std::vector<std::string> prompts_only_in_base;  // request ids
   std::vector<std::string> prompts_only_in_candidate;
   std::vector<std::string> unsampled_requests;         // no cell of a run has a sample of them
   std::vector<FingerprintChange> fingerprint_changes;  // by (class, name)
@@ -151,10 +161,13 @@ struct CompareOptions {
   FlipThresholds flips;
 };
 
-// Throw Error(environment) for a record that contradicts itself: two samples of one kind, a sample of no cell or no request.
+// Throw Error(environment) for a record that contradicts itself: two samples of one kind, a sample
+// of no cell or no request.
 RunComparison compare_within_run(const RunRecord& run, const CompareOptions& options = {});
-RunComparison compare_runs(const RunRecord& base, const RunRecord& candidate, const CompareOptions& options = {});
+RunComparison compare_runs(const RunRecord& base, const RunRecord& candidate,
+                           const CompareOptions& options = {});
 
-std::vector<FingerprintChange> fingerprint_changes(const Fingerprint& base, const Fingerprint& candidate);
+std::vector<FingerprintChange> fingerprint_changes(const Fingerprint& base,
+                                                   const Fingerprint& candidate);
 
 }  // namespace isobit

@@ -13,12 +13,14 @@ using ItemKey = std::pair<FingerprintClass, std::string>;
 std::map<ItemKey, std::string> known_items(const Fingerprint& fingerprint) {
   std::map<ItemKey, std::string> items;
   for (const FingerprintItem& item : fingerprint.items) {
-    if (item.source != FingerprintSource::kUnknown) items[{item.item_class, item.name}] = item.value;
+    if (item.source != FingerprintSource::kUnknown)
+      items[{item.item_class, item.name}] = item.value;
   }
   return items;
 }
 
-std::optional<std::string> value_of(const std::map<ItemKey, std::string>& items, const ItemKey& key) {
+std::optional<std::string> value_of(const std::map<ItemKey, std::string>& items,
+                                    const ItemKey& key) {
   const auto at = items.find(key);
   return at == items.end() ? std::nullopt : std::optional(at->second);
 }
@@ -27,22 +29,31 @@ std::optional<std::string> value_of(const std::map<ItemKey, std::string>& items,
 
 const char* name(PairState state) {
   switch (state) {
-    case PairState::kCompared: return "compared";
-    case PairState::kReferenceMissing: return "reference_missing";
-    case PairState::kCandidateMissing: return "candidate_missing";
+    case PairState::kCompared:
+      return "compared";
+    case PairState::kReferenceMissing:
+      return "reference_missing";
+    case PairState::kCandidateMissing:
+      return "candidate_missing";
   }
   return "unknown";
 }
 
-const char* name(ComparisonKind kind) { return kind == ComparisonKind::kWithinRun ? "within_run" : "between_runs"; }
+const char* name(ComparisonKind kind) {
+  return kind == ComparisonKind::kWithinRun ? "within_run" : "between_runs";
+}
 
 Sameness PairComparison::sameness(Level level) const {
   return state == PairState::kCompared ? sameness_at(level, divergence) : Sameness::kMissing;
 }
 
 RunSide describe_run(const RunRecord& run) {
-  return {.id = run.id, .target = run.target, .label = run.label, .status = run.status,
-          .prompts_digest = run.prompts_digest, .fingerprint = run.fingerprint};
+  return {.id = run.id,
+          .target = run.target,
+          .label = run.label,
+          .status = run.status,
+          .prompts_digest = run.prompts_digest,
+          .fingerprint = run.fingerprint};
 }
 
 std::vector<std::string> unsampled_requests(const RunRecord& run) {
@@ -64,7 +75,9 @@ std::vector<ValueChange> value_changes(const std::map<std::string, std::string>&
   for (const std::string& axis : axes) {
     const auto a = from.find(axis);
     const auto b = to.find(axis);
-    ValueChange change{.axis = axis, .from = a == from.end() ? "" : a->second, .to = b == to.end() ? "" : b->second};
+    ValueChange change{.axis = axis,
+                       .from = a == from.end() ? "" : a->second,
+                       .to = b == to.end() ? "" : b->second};
     if (change.from != change.to) changes.push_back(std::move(change));
   }
   return changes;
@@ -79,10 +92,13 @@ void sort_by_cell_order(RunComparison& comparison, const RunRecord& run) {
   std::map<std::string, int32_t> order;
   for (const CellRecord& cell : run.cells) order[cell.name] = cell.index;
   std::sort(comparison.cells.begin(), comparison.cells.end(),
-            [&](const CellComparison& a, const CellComparison& b) { return order.at(a.name) < order.at(b.name); });
+            [&](const CellComparison& a, const CellComparison& b) {
+              return order.at(a.name) < order.at(b.name);
+            });
 }
 
-std::vector<FingerprintChange> fingerprint_changes(const Fingerprint& base, const Fingerprint& candidate) {
+std::vector<FingerprintChange> fingerprint_changes(const Fingerprint& base,
+                                                   const Fingerprint& candidate) {
   const auto a = known_items(base);
   const auto b = known_items(candidate);
   std::set<ItemKey> keys;
@@ -90,7 +106,10 @@ std::vector<FingerprintChange> fingerprint_changes(const Fingerprint& base, cons
   for (const auto& [key, value] : b) keys.insert(key);
   std::vector<FingerprintChange> changes;
   for (const ItemKey& key : keys) {
-    FingerprintChange change{.item_class = key.first, .name = key.second, .base = value_of(a, key), .candidate = value_of(b, key)};
+    FingerprintChange change{.item_class = key.first,
+                             .name = key.second,
+                             .base = value_of(a, key),
+                             .candidate = value_of(b, key)};
     if (change.base != change.candidate) changes.push_back(std::move(change));
   }
   return changes;

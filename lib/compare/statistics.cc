@@ -11,7 +11,8 @@ namespace {
 constexpr double kZ95 = 1.959963984540054;  // the normal distribution's 97.5 % point
 constexpr double kAlpha = 0.05;
 
-// P(X <= k) for X ~ Binomial(n, p), summed from the largest exponent down so that nothing underflows early.
+// P(X <= k) for X ~ Binomial(n, p), summed from the largest exponent down so that nothing
+// underflows early.
 double binomial_cdf(int64_t k, int64_t n, double p) {
   const double log_odds = std::log(p) - std::log1p(-p);
   double log_term = static_cast<double>(n) * std::log1p(-p);

@@ -9,10 +9,14 @@ namespace {
 Sameness worse(Sameness a, Sameness b) {
   const auto rank = [](Sameness s) {
     switch (s) {
-      case Sameness::kDifferent: return 3;
-      case Sameness::kMissing: return 2;
-      case Sameness::kUnsupported: return 1;
-      case Sameness::kSame: return 0;
+      case Sameness::kDifferent:
+        return 3;
+      case Sameness::kMissing:
+        return 2;
+      case Sameness::kUnsupported:
+        return 1;
+      case Sameness::kSame:
+        return 0;
     }
     return 2;
   };
@@ -41,7 +45,8 @@ bool splits_groups(const RunComparison& comparison, const std::string& axis) {
   return values.size() > 1;
 }
 
-AxisValueSummary summarise_value(const RunComparison& comparison, const std::string& axis, const std::string& value) {
+AxisValueSummary summarise_value(const RunComparison& comparison, const std::string& axis,
+                                 const std::string& value) {
   AxisValueSummary summary;
   summary.value = value;
   MatchCounter tokens;
@@ -49,7 +54,8 @@ AxisValueSummary summarise_value(const RunComparison& comparison, const std::str
   for (size_t c = 0; c < comparison.cells.size(); ++c) {
     const CellComparison& cell = comparison.cells[c];
     const auto at = cell.values.find(axis);
-    if (at == cell.values.end() || at->second != value || !is_compared_cell(comparison, cell)) continue;
+    if (at == cell.values.end() || at->second != value || !is_compared_cell(comparison, cell))
+      continue;
     ++summary.n_cells;
     summary.counts += cell.counts;
     for (const PairComparison& pair : cell.pairs) {
@@ -68,10 +74,13 @@ AxisSummary summarise_axis(const RunComparison& comparison, const std::string& a
   std::vector<std::string> values;
   for (const CellComparison& cell : comparison.cells) {
     const auto at = cell.values.find(axis);
-    if (at == cell.values.end() || std::find(values.begin(), values.end(), at->second) != values.end()) continue;
+    if (at == cell.values.end() ||
+        std::find(values.begin(), values.end(), at->second) != values.end())
+      continue;
     values.push_back(at->second);
   }
-  for (const std::string& value : values) summary.values.push_back(summarise_value(comparison, axis, value));
+  for (const std::string& value : values)
+    summary.values.push_back(summarise_value(comparison, axis, value));
   return summary;
 }
 
@@ -149,7 +158,8 @@ void summarise_pairs(CellComparison& cell) {
     widen(cell.max_drift, d.max_drift);
     if (d.numeric) cell.numeric_positions.push_back(d.numeric->position);
     if (d.token) cell.token_positions.push_back(d.token->position);
-    if (d.token && d.token->reference_margin) cell.flip_margins.push_back(*d.token->reference_margin);
+    if (d.token && d.token->reference_margin)
+      cell.flip_margins.push_back(*d.token->reference_margin);
     if (d.top_agreement_before) {
       agreement_sum += *d.top_agreement_before;
       ++n_agreements;
@@ -175,7 +185,8 @@ void summarise_cells(RunComparison& comparison) {
   }
   comparison.token_match = tokens.result();
   comparison.bit_match = bits.result();
-  for (const std::string& axis : axes_of(comparison)) comparison.axes.push_back(summarise_axis(comparison, axis));
+  for (const std::string& axis : axes_of(comparison))
+    comparison.axes.push_back(summarise_axis(comparison, axis));
 }
 
 }  // namespace isobit

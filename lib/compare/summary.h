@@ -13,8 +13,9 @@ namespace isobit {
 PairCounts count(const PairComparison& pair);
 void widen(std::optional<Drift>& widest, const std::optional<Drift>& other);
 
-// Counts units (prompts, or prompts within cells) of which every pair holds a level. A unit with an undecided pair (missing,
-// unsupported) and no different one is no trial: it can neither match nor fail.
+// Counts units (prompts, or prompts within cells) of which every pair holds a level. A unit with an
+// undecided pair (missing, unsupported) and no different one is no trial: it can neither match nor
+// fail.
 class MatchCounter {
  public:
   using Unit = std::pair<int32_t, int32_t>;

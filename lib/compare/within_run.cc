@@ -43,28 +43,36 @@ std::map<int32_t, GroupKeys> keys_by_group(const RunRecord& run, const RecordedS
 std::set<SampleKey> product(const std::set<Choice>& choices, const std::set<int32_t>& repeats) {
   std::set<SampleKey> keys;
   for (const auto& [prompt, sample] : choices) {
-    for (const int32_t repeat : repeats) keys.insert({.prompt_index = prompt, .sample_index = sample, .repeat = repeat});
+    for (const int32_t repeat : repeats)
+      keys.insert({.prompt_index = prompt, .sample_index = sample, .repeat = repeat});
   }
   return keys;
 }
 
 // Repeats after the first, compared with the first; and the first itself where it is missing.
-std::set<SampleKey> reference_keys(const GroupKeys& group, const RecordedSamples& samples, int32_t cell_index) {
+std::set<SampleKey> reference_keys(const GroupKeys& group, const RecordedSamples& samples,
+                                   int32_t cell_index) {
   std::set<SampleKey> keys = product(group.choices, group.all_repeats());
-  std::erase_if(keys, [&](const SampleKey& key) { return key.repeat == 0 && samples.find(cell_index, key) != nullptr; });
+  std::erase_if(keys, [&](const SampleKey& key) {
+    return key.repeat == 0 && samples.find(cell_index, key) != nullptr;
+  });
   return keys;
 }
 
 std::map<int32_t, int32_t> every_prompt_to_itself(const RunRecord& run) {
   std::map<int32_t, int32_t> map;
-  for (size_t i = 0; i < run.requests.size(); ++i) map.emplace(static_cast<int32_t>(i), static_cast<int32_t>(i));
+  for (size_t i = 0; i < run.requests.size(); ++i)
+    map.emplace(static_cast<int32_t>(i), static_cast<int32_t>(i));
   return map;
 }
 
 class WithinRun {
  public:
   WithinRun(const RunRecord& run, const CompareOptions& options)
-      : run_(run), samples_(run), groups_(keys_by_group(run, samples_)), prompt_map_(every_prompt_to_itself(run)),
+      : run_(run),
+        samples_(run),
+        groups_(keys_by_group(run, samples_)),
+        prompt_map_(every_prompt_to_itself(run)),
         thresholds_(options.flips) {}
 
   // Noise comes first: it decides what counts as a tie.
@@ -96,11 +104,14 @@ class WithinRun {
   }
 
  private:
-  CellSide side(const CellRecord& cell) const { return {.run = run_, .samples = samples_, .cell = cell}; }
+  CellSide side(const CellRecord& cell) const {
+    return {.run = run_, .samples = samples_, .cell = cell};
+  }
 
   CellComparison compare_reference(const CellRecord& cell) const {
     CellComparison line = describe_cell(side(cell), side(cell));
-    compare_cells(line, side(cell), side(cell), prompt_map_, reference_keys(groups_.at(cell.index), samples_, cell.index),
+    compare_cells(line, side(cell), side(cell), prompt_map_,
+                  reference_keys(groups_.at(cell.index), samples_, cell.index),
                   RepeatPairing::kFirstRepeat, thresholds_);
     summarise_pairs(line);
     return line;
@@ -110,21 +121,25 @@ class WithinRun {
     const CellRecord& reference = cell_at(run_, cell.reference_index);
     const GroupKeys& group = groups_.at(cell.reference_index);
     CellComparison line = describe_cell(side(reference), side(cell));
-    compare_cells(line, side(reference), side(cell), prompt_map_, product(group.choices, group.cell_repeats),
-                  RepeatPairing::kSameRepeat, thresholds_);
+    compare_cells(line, side(reference), side(cell), prompt_map_,
+                  product(group.choices, group.cell_repeats), RepeatPairing::kSameRepeat,
+                  thresholds_);
     summarise_pairs(line);
     return line;
   }
 
   GroupChange compare_group(const CellRecord& from, const CellRecord& to) const {
-    GroupChange change{.from_cell = from.name, .to_cell = to.name, .changed = value_changes(from.values, to.values)};
+    GroupChange change{.from_cell = from.name,
+                       .to_cell = to.name,
+                       .changed = value_changes(from.values, to.values)};
     std::set<Choice> choices;
     for (const CellRecord* cell : {&from, &to}) {
       const GroupKeys& group = groups_.at(cell->index);
       choices.insert(group.choices.begin(), group.choices.end());
     }
     CellComparison line;
-    compare_cells(line, side(from), side(to), prompt_map_, product(choices, {0}), RepeatPairing::kSameRepeat, thresholds_);
+    compare_cells(line, side(from), side(to), prompt_map_, product(choices, {0}),
+                  RepeatPairing::kSameRepeat, thresholds_);
     for (const PairComparison& pair : line.pairs) {
       ++change.n_pairs;
       const Sameness tokens = pair.sameness(Level::kRequestReproducible);

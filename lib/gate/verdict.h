@@ -1,7 +1,8 @@
 // What may be concluded from a comparison. Pure: the comparison in, a verdict with its reasons out.
 //
-// Every reason found is kept; the outcome is the one that comes first in this order (product page, exit codes): incomparable,
-// unsupported, fail, incomplete, inconclusive, warn. Missing evidence never ends as a pass.
+// Every reason found is kept; the outcome is the one that comes first in this order (product page,
+// exit codes): incomparable, unsupported, fail, incomplete, inconclusive, warn. Missing evidence
+// never ends as a pass.
 #pragma once
 
 #include <string>
@@ -44,7 +45,8 @@ struct MustMatch {
   FingerprintClass item_class = FingerprintClass::kModel;
   std::string name;
   std::string what;  // in words: "the weights"
-  // Unknown on both sides is fine: raw token ids need neither tokenizer nor template, and the prompts' digest covers the ids.
+  // Unknown on both sides is fine: raw token ids need neither tokenizer nor template, and the
+  // prompts' digest covers the ids.
   bool may_be_absent = false;
 };
 const std::vector<MustMatch>& default_must_match();
@@ -52,15 +54,17 @@ const std::vector<MustMatch>& default_must_match();
 struct GateRequest {
   Level level = Level::kRequestReproducible;
   std::vector<MustMatch> must_match = default_must_match();
-  // The candidate's own cells against its reference cell: level 1 asks for the same tokens "whatever else runs" as well as for
-  // the baseline's. Null: only the baseline is asked about, and the verdict says so.
+  // The candidate's own cells against its reference cell: level 1 asks for the same tokens
+  // "whatever else runs" as well as for the baseline's. Null: only the baseline is asked about, and
+  // the verdict says so.
   const RunComparison* candidate_within = nullptr;
 };
 
 // REQUIRES: comparison is between runs; candidate_within, if given, is within one.
 Verdict gate(const RunComparison& comparison, const GateRequest& request);
 
-// Is every cell the same as its reference cell, at this level? REQUIRES: comparison is within a run.
+// Is every cell the same as its reference cell, at this level? REQUIRES: comparison is within a
+// run.
 Verdict check_run(const RunComparison& comparison, Level level);
 
 }  // namespace isobit

@@ -1,6 +1,8 @@
-// A comparison and its verdict, written for people and for programs. The same input gives the same bytes.
+// A comparison and its verdict, written for people and for programs. The same input gives the same
+// bytes.
 //
-// All text that a model, a server or a prompt supplied is untrusted in every format (report/untrusted_text.h).
+// All text that a model, a server or a prompt supplied is untrusted in every format
+// (report/untrusted_text.h).
 #pragma once
 
 #include <cstdint>
@@ -18,12 +20,14 @@ namespace isobit {
 struct ReportInput {
   const RunComparison& comparison;
   const Verdict& verdict;
-  std::map<int32_t, std::string> token_texts = {};  // token id -> its bytes, for the tokens worth showing; may be empty
-  std::vector<std::string> prompt_texts = {};       // by the base run's request index; may be empty
-  std::string next_command = {};                    // "isobit report ..."; may be empty
+  std::map<int32_t, std::string> token_texts =
+      {};  // token id -> its bytes, for the tokens worth showing; may be empty
+  std::vector<std::string> prompt_texts = {};  // by the base run's request index; may be empty
+  std::string next_command = {};               // "isobit report ..."; may be empty
 };
 
-// GitHub-flavoured Markdown that fits a pull request comment (65,536 characters), the verdict in its first line.
+// GitHub-flavoured Markdown that fits a pull request comment (65,536 characters), the verdict in
+// its first line.
 std::string markdown_report(const ReportInput& input);
 
 // schemas/report.schema.json. Ends with a newline.
@@ -36,9 +40,10 @@ std::string csv_report(const ReportInput& input);
 Json comparison_json(const RunComparison& comparison);
 Json verdict_json(const Verdict& verdict);
 
-// The object that `run --json` ends with: {"run", "cells": [{"cell", "values", "exercised", "samples", "numeric_divergences",
-// "token_divergences", "first_divergences", ...}], "verdict"}.
-Json run_summary_json(const RunRecord& run, const RunComparison& comparison, const Verdict& verdict);
+// The object that `run --json` ends with: {"run", "cells": [{"cell", "values", "exercised",
+// "samples", "numeric_divergences", "token_divergences", "first_divergences", ...}], "verdict"}.
+Json run_summary_json(const RunRecord& run, const RunComparison& comparison,
+                      const Verdict& verdict);
 
 // One line of pure ASCII, safe on a terminal. The way to print every Json above.
 std::string json_line(const Json& value);
@@ -48,7 +53,8 @@ std::string cells_table(const RunComparison& comparison);
 std::string axes_table(const RunComparison& comparison);
 std::string verdict_text(const Verdict& verdict);
 
-// The pairs whose divergence is most worth a look: suspicious and sampling flips, then flips by margin, then drift by size.
+// The pairs whose divergence is most worth a look: suspicious and sampling flips, then flips by
+// margin, then drift by size.
 struct RankedDivergence {
   const CellComparison* cell = nullptr;
   const PairComparison* pair = nullptr;

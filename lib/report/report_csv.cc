@@ -16,9 +16,13 @@ class CsvRow {
   void count(int64_t value) { field(fmt::format("{}", value)); }
   void empty() { field({}); }
   template <typename T>
-  void optional_count(const std::optional<T>& value) { value ? count(static_cast<int64_t>(*value)) : empty(); }
+  void optional_count(const std::optional<T>& value) {
+    value ? count(static_cast<int64_t>(*value)) : empty();
+  }
   template <typename T>
-  void optional_number(const std::optional<T>& value) { value ? number(static_cast<double>(*value)) : empty(); }
+  void optional_number(const std::optional<T>& value) {
+    value ? number(static_cast<double>(*value)) : empty();
+  }
   void bits(std::optional<float> value) { value ? field(bits_text(*value)) : empty(); }
   std::string finish() && { return std::move(row_) + "\n"; }
 
@@ -33,10 +37,13 @@ class CsvRow {
 
 constexpr const char* kHeader =
     "cell,reference,exercised,prompt,request,sample_index,repeat,state,level1,level2,evidence,gaps,"
-    "numeric_position,differs,reference_logprob,candidate_logprob,reference_bits,candidate_bits,ulp,nats,"
-    "token_position,reference_token,reference_text,candidate_token,candidate_text,reference_margin,candidate_margin,flip,"
+    "numeric_position,differs,reference_logprob,candidate_logprob,reference_bits,candidate_bits,"
+    "ulp,nats,"
+    "token_position,reference_token,reference_text,candidate_token,candidate_text,reference_margin,"
+    "candidate_margin,flip,"
     "candidate_rank_in_reference,reference_rank_in_candidate,top_agreement,top_agreement_before,"
-    "max_drift_nats,max_drift_ulp,reference_length,candidate_length,reference_finish,candidate_finish\n";
+    "max_drift_nats,max_drift_ulp,reference_length,candidate_length,reference_finish,candidate_"
+    "finish\n";
 
 std::string gaps_text(const Divergence& d) {
   std::string text;
@@ -50,8 +57,9 @@ std::string gaps_text(const Divergence& d) {
 
 std::string differs_text(const NumericDivergence& d) {
   std::string text;
-  for (const auto& [differs, what] : {std::pair{d.logits_hash_differs, "logits_hash"}, std::pair{d.logprob_differs, "logprob"},
-                                      std::pair{d.top_differs, "top"}}) {
+  for (const auto& [differs, what] :
+       {std::pair{d.logits_hash_differs, "logits_hash"}, std::pair{d.logprob_differs, "logprob"},
+        std::pair{d.top_differs, "top"}}) {
     if (differs) text += (text.empty() ? "" : "+") + std::string(what);
   }
   return text;
@@ -69,13 +77,15 @@ void add_numeric(CsvRow& row, const Divergence& d) {
   row.optional_number(n.nats);
 }
 
-void add_token(CsvRow& row, std::optional<int32_t> token_id, const std::map<int32_t, std::string>& texts) {
+void add_token(CsvRow& row, std::optional<int32_t> token_id,
+               const std::map<int32_t, std::string>& texts) {
   row.optional_count(token_id);
   const auto text = token_id ? texts.find(*token_id) : texts.end();
   text == texts.end() ? row.empty() : row.text(text->second);
 }
 
-void add_flip(CsvRow& row, const PairComparison& pair, const std::map<int32_t, std::string>& texts) {
+void add_flip(CsvRow& row, const PairComparison& pair,
+              const std::map<int32_t, std::string>& texts) {
   const auto& d = pair.divergence;
   const TokenDivergence t = d.token.value_or(TokenDivergence{});
   d.token ? row.count(t.position) : row.empty();
@@ -101,7 +111,8 @@ void add_extent(CsvRow& row, const PairComparison& pair) {
   row.text(compared ? name(d.candidate_finish) : "");
 }
 
-std::string pair_row(const CellComparison& cell, const PairComparison& pair, const std::map<int32_t, std::string>& texts) {
+std::string pair_row(const CellComparison& cell, const PairComparison& pair,
+                     const std::map<int32_t, std::string>& texts) {
   CsvRow row;
   row.text(cell.name);
   row.text(cell.reference_name);

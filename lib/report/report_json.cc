@@ -1,4 +1,5 @@
-// The JSON forms of comparisons and verdicts. Keys keep one order, absent evidence is null, and logprobs carry their bits.
+// The JSON forms of comparisons and verdicts. Keys keep one order, absent evidence is null, and
+// logprobs carry their bits.
 #include <cmath>
 
 #include "compare/bits.h"
@@ -14,9 +15,13 @@ Json or_null(const std::optional<T>& value) {
 }
 
 // JSON has no infinities; the bits beside the number tell them apart from an absent value.
-Json number_or_null(std::optional<float> value) { return value && std::isfinite(*value) ? Json(*value) : Json(); }
+Json number_or_null(std::optional<float> value) {
+  return value && std::isfinite(*value) ? Json(*value) : Json();
+}
 
-Json bits_or_null(std::optional<float> value) { return value ? Json(bits_text(*value)) : Json(); }
+Json bits_or_null(std::optional<float> value) {
+  return value ? Json(bits_text(*value)) : Json();
+}
 
 Json values_json(const std::map<std::string, std::string>& values) {
   Json object = Json::object();
@@ -51,7 +56,10 @@ Json proportion_json(const Proportion& p) {
 
 Json drift_json(const std::optional<Drift>& drift) {
   if (!drift) return {};
-  return {{"nats", drift->nats}, {"nats_position", drift->nats_position}, {"ulp", drift->ulp}, {"ulp_position", drift->ulp_position}};
+  return {{"nats", drift->nats},
+          {"nats_position", drift->nats_position},
+          {"ulp", drift->ulp},
+          {"ulp_position", drift->ulp_position}};
 }
 
 Json numeric_json(const std::optional<NumericDivergence>& d) {
@@ -91,13 +99,15 @@ Json pair_key_json(const PairComparison& pair) {
           {"repeat", pair.repeat}};
 }
 
-// `position` and `margin` (the reference's) repeat the flip's where there is one, else the first numeric difference's.
+// `position` and `margin` (the reference's) repeat the flip's where there is one, else the first
+// numeric difference's.
 Json divergence_json(const PairComparison& pair) {
   const Divergence& d = pair.divergence;
   Json object = pair_key_json(pair);
   object["kind"] = d.token ? "token" : "numeric";
   object["position"] = d.token ? d.token->position : d.numeric->position;
-  object["margin"] = number_or_null(d.token ? d.token->reference_margin : d.numeric->reference_margin);
+  object["margin"] =
+      number_or_null(d.token ? d.token->reference_margin : d.numeric->reference_margin);
   object["flip"] = pair.flip ? Json(name(*pair.flip)) : Json();
   object["numeric"] = numeric_json(d.numeric);
   object["token"] = token_json(d.token);
@@ -110,7 +120,8 @@ Json divergence_json(const PairComparison& pair) {
 Json divergences_json(const CellComparison& cell) {
   Json array = Json::array();
   for (const PairComparison& pair : cell.pairs) {
-    if (pair.state == PairState::kCompared && (pair.divergence.numeric || pair.divergence.token)) array.push_back(divergence_json(pair));
+    if (pair.state == PairState::kCompared && (pair.divergence.numeric || pair.divergence.token))
+      array.push_back(divergence_json(pair));
   }
   return array;
 }
@@ -119,7 +130,8 @@ Json gap_json(const EvidenceGap& gap) {
   return {{"kind", name(gap.kind)}, {"side", name(gap.side)}, {"position", or_null(gap.position)}};
 }
 
-// Pairs about which something is missing or only the ending differs: what the list of divergences does not show.
+// Pairs about which something is missing or only the ending differs: what the list of divergences
+// does not show.
 Json other_findings_json(const CellComparison& cell) {
   Json array = Json::array();
   for (const PairComparison& pair : cell.pairs) {
@@ -145,7 +157,8 @@ Json cell_json(const CellComparison& cell) {
           {"reference", json_text(cell.reference_name)},
           {"is_reference", cell.is_reference},
           {"exercised", cell.exercised},
-          {"not_exercised_reason", cell.exercised ? Json() : Json(json_text(cell.not_exercised_reason))},
+          {"not_exercised_reason",
+           cell.exercised ? Json() : Json(json_text(cell.not_exercised_reason))},
           {"complete", cell.complete},
           {"samples", cell.n_samples},
           {"numeric_divergences", cell.counts.numeric_divergences},
@@ -172,17 +185,21 @@ Json axis_json(const AxisSummary& axis) {
                       {"token_match", proportion_json(value.token_match)},
                       {"bit_match", proportion_json(value.bit_match)}});
   }
-  return {{"axis", json_text(axis.axis)}, {"kind", axis.is_identity ? "identity" : "schedule"}, {"values", std::move(values)}};
+  return {{"axis", json_text(axis.axis)},
+          {"kind", axis.is_identity ? "identity" : "schedule"},
+          {"values", std::move(values)}};
 }
 
 Json group_change_json(const GroupChange& change) {
   Json changed = Json::array();
   for (const ValueChange& c : change.changed) {
-    changed.push_back({{"axis", json_text(c.axis)}, {"from", json_text(c.from)}, {"to", json_text(c.to)}});
+    changed.push_back(
+        {{"axis", json_text(c.axis)}, {"from", json_text(c.from)}, {"to", json_text(c.to)}});
   }
-  return {{"from", json_text(change.from_cell)},   {"to", json_text(change.to_cell)},       {"changed_by", std::move(changed)},
-          {"pairs", change.n_pairs},               {"same_tokens", change.n_same_tokens},   {"other_tokens", change.n_other_tokens},
-          {"same_bits", change.n_same_bits},       {"not_compared", change.n_not_compared}};
+  return {{"from", json_text(change.from_cell)}, {"to", json_text(change.to_cell)},
+          {"changed_by", std::move(changed)},    {"pairs", change.n_pairs},
+          {"same_tokens", change.n_same_tokens}, {"other_tokens", change.n_other_tokens},
+          {"same_bits", change.n_same_bits},     {"not_compared", change.n_not_compared}};
 }
 
 Json side_json(const RunSide& side) {
@@ -211,30 +228,35 @@ Json array_of(const std::vector<T>& items, F&& to_json) {
 }  // namespace
 
 Json comparison_json(const RunComparison& comparison) {
-  return {{"format", "isobit.comparison"},
-          {"version", 1},
-          {"kind", name(comparison.kind)},
-          {"base", side_json(comparison.base)},
-          {"candidate", side_json(comparison.candidate)},
-          {"totals", counts_json(comparison.totals)},
-          {"token_match", proportion_json(comparison.token_match)},
-          {"bit_match", proportion_json(comparison.bit_match)},
-          {"noise", {{"counts", counts_json(comparison.noise)}, {"max_drift", drift_json(comparison.noise_drift)}}},
-          {"cells", array_of(comparison.cells, cell_json)},
-          {"axes", array_of(comparison.axes, axis_json)},
-          {"group_changes", array_of(comparison.group_changes, group_change_json)},
-          {"cells_only_in_base", texts_json(comparison.cells_only_in_base)},
-          {"cells_only_in_candidate", texts_json(comparison.cells_only_in_candidate)},
-          {"prompts_only_in_base", texts_json(comparison.prompts_only_in_base)},
-          {"prompts_only_in_candidate", texts_json(comparison.prompts_only_in_candidate)},
-          {"unsampled_requests", texts_json(comparison.unsampled_requests)},
-          {"fingerprint_changes", array_of(comparison.fingerprint_changes, fingerprint_change_json)}};
+  return {
+      {"format", "isobit.comparison"},
+      {"version", 1},
+      {"kind", name(comparison.kind)},
+      {"base", side_json(comparison.base)},
+      {"candidate", side_json(comparison.candidate)},
+      {"totals", counts_json(comparison.totals)},
+      {"token_match", proportion_json(comparison.token_match)},
+      {"bit_match", proportion_json(comparison.bit_match)},
+      {"noise",
+       {{"counts", counts_json(comparison.noise)},
+        {"max_drift", drift_json(comparison.noise_drift)}}},
+      {"cells", array_of(comparison.cells, cell_json)},
+      {"axes", array_of(comparison.axes, axis_json)},
+      {"group_changes", array_of(comparison.group_changes, group_change_json)},
+      {"cells_only_in_base", texts_json(comparison.cells_only_in_base)},
+      {"cells_only_in_candidate", texts_json(comparison.cells_only_in_candidate)},
+      {"prompts_only_in_base", texts_json(comparison.prompts_only_in_base)},
+      {"prompts_only_in_candidate", texts_json(comparison.prompts_only_in_candidate)},
+      {"unsampled_requests", texts_json(comparison.unsampled_requests)},
+      {"fingerprint_changes", array_of(comparison.fingerprint_changes, fingerprint_change_json)}};
 }
 
 Json verdict_json(const Verdict& verdict) {
   Json reasons = Json::array();
   for (const Reason& reason : verdict.reasons) {
-    reasons.push_back({{"outcome", name(reason.outcome)}, {"subject", json_text(reason.subject)}, {"text", json_text(reason.text)}});
+    reasons.push_back({{"outcome", name(reason.outcome)},
+                       {"subject", json_text(reason.subject)},
+                       {"text", json_text(reason.text)}});
   }
   return {{"outcome", name(verdict.outcome)},
           {"level", number(verdict.level)},
@@ -242,7 +264,8 @@ Json verdict_json(const Verdict& verdict) {
           {"reasons", std::move(reasons)}};
 }
 
-Json run_summary_json(const RunRecord& run, const RunComparison& comparison, const Verdict& verdict) {
+Json run_summary_json(const RunRecord& run, const RunComparison& comparison,
+                      const Verdict& verdict) {
   return {{"run", json_text(run.id)},
           {"target", json_text(run.target)},
           {"status", json_text(run.status)},
@@ -256,7 +279,8 @@ Json run_summary_json(const RunRecord& run, const RunComparison& comparison, con
 
 std::string json_report(const ReportInput& input) {
   Json token_texts = Json::object();
-  for (const auto& [token_id, text] : input.token_texts) token_texts[std::to_string(token_id)] = json_text(text);
+  for (const auto& [token_id, text] : input.token_texts)
+    token_texts[std::to_string(token_id)] = json_text(text);
   const Json report = {{"format", "isobit.report"},
                        {"version", 1},
                        {"verdict", verdict_json(input.verdict)},
@@ -267,6 +291,8 @@ std::string json_report(const ReportInput& input) {
   return report.dump(2, ' ', /*ensure_ascii=*/true) + "\n";
 }
 
-std::string json_line(const Json& value) { return value.dump(-1, ' ', /*ensure_ascii=*/true); }
+std::string json_line(const Json& value) {
+  return value.dump(-1, ' ', /*ensure_ascii=*/true);
+}
 
 }  // namespace isobit

@@ -4,20 +4,26 @@
 
 namespace isobit {
 
-std::string percent(double rate) { return fmt::format("{:.1f} %", 100 * rate); }
+std::string percent(double rate) {
+  return fmt::format("{:.1f} %", 100 * rate);
+}
 
 std::string rate_text(const Proportion& match) {
   return match.trials == 0 ? "-" : fmt::format("{}/{}", match.matches, match.trials);
 }
 
-std::string interval_text(const Interval& interval) { return fmt::format("{:.1f}-{:.1f} %", 100 * interval.low, 100 * interval.high); }
+std::string interval_text(const Interval& interval) {
+  return fmt::format("{:.1f}-{:.1f} %", 100 * interval.low, 100 * interval.high);
+}
 
 std::string drift_text(const std::optional<Drift>& drift) {
   if (!drift) return "-";
   return drift->ulp == 0 ? "0" : fmt::format("{:.2g} nat, {} ulp", drift->nats, drift->ulp);
 }
 
-std::string nats_text(std::optional<double> nats) { return nats ? fmt::format("{:.4g}", *nats) : "-"; }
+std::string nats_text(std::optional<double> nats) {
+  return nats ? fmt::format("{:.4g}", *nats) : "-";
+}
 
 std::string first_position(const std::vector<int32_t>& ascending) {
   return ascending.empty() ? "-" : fmt::format("{}", ascending.front());

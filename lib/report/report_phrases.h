@@ -9,12 +9,13 @@
 
 namespace isobit {
 
-std::string percent(double rate);                           // "98.4 %"
-std::string rate_text(const Proportion& match);             // "63/64"; "-" without trials
-std::string interval_text(const Interval& interval);        // "91.7-99.7 %"
-std::string drift_text(const std::optional<Drift>& drift);  // "1.2e-05 nat, 3 ulp"; "-" where unknown
-std::string nats_text(std::optional<double> nats);          // "0.0126"
+std::string percent(double rate);                     // "98.4 %"
+std::string rate_text(const Proportion& match);       // "63/64"; "-" without trials
+std::string interval_text(const Interval& interval);  // "91.7-99.7 %"
+std::string drift_text(
+    const std::optional<Drift>& drift);             // "1.2e-05 nat, 3 ulp"; "-" where unknown
+std::string nats_text(std::optional<double> nats);  // "0.0126"
 std::string first_position(const std::vector<int32_t>& ascending);  // "-" when empty
-std::string state_words(const CellComparison& cell);        // "ok", "not exercised", "incomplete"
+std::string state_words(const CellComparison& cell);  // "ok", "not exercised", "incomplete"
 
 }  // namespace isobit

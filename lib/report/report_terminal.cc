@@ -12,13 +12,16 @@ namespace {
 constexpr size_t kMaxReasons = 12;
 
 bool is_compared(const RunComparison& comparison, const CellComparison& cell) {
-  return comparison.kind == ComparisonKind::kBetweenRuns || !cell.is_reference || !cell.pairs.empty();
+  return comparison.kind == ComparisonKind::kBetweenRuns || !cell.is_reference ||
+         !cell.pairs.empty();
 }
 
 std::vector<std::string> cell_row(const RunComparison& comparison, const CellComparison& cell) {
   const PairCounts& c = cell.counts;
   const bool compared = is_compared(comparison, cell);
-  const auto shown = [compared](int64_t n) { return compared ? fmt::format("{}", n) : std::string("-"); };
+  const auto shown = [compared](int64_t n) {
+    return compared ? fmt::format("{}", n) : std::string("-");
+  };
   return {cell.name,
           fmt::format("{}", cell.n_samples),
           compared ? rate_text(cell.token_match) : "-",
@@ -32,8 +35,9 @@ std::vector<std::string> cell_row(const RunComparison& comparison, const CellCom
 }  // namespace
 
 std::string cells_table(const RunComparison& comparison) {
-  const std::vector<TableColumn> columns = {{"cell", Align::kLeft},     {"samples", Align::kRight}, {"same", Align::kRight},
-                                            {"bits", Align::kRight},    {"drift", Align::kRight},   {"flips", Align::kRight},
+  const std::vector<TableColumn> columns = {{"cell", Align::kLeft},     {"samples", Align::kRight},
+                                            {"same", Align::kRight},    {"bits", Align::kRight},
+                                            {"drift", Align::kRight},   {"flips", Align::kRight},
                                             {"missing", Align::kRight}, {"state", Align::kLeft}};
   std::vector<std::vector<std::string>> rows;
   for (const CellComparison& cell : comparison.cells) rows.push_back(cell_row(comparison, cell));
@@ -45,23 +49,32 @@ std::string axes_table(const RunComparison& comparison) {
   for (const AxisSummary& axis : comparison.axes) {
     for (const AxisValueSummary& value : axis.values) {
       if (axis.values.size() < 2 || value.n_cells == 0) continue;
-      rows.push_back({axis.axis, value.value, fmt::format("{}", value.n_cells), rate_text(value.token_match),
-                      interval_text(value.token_match.wilson95), fmt::format("{}", value.counts.numeric_divergences),
+      rows.push_back({axis.axis, value.value, fmt::format("{}", value.n_cells),
+                      rate_text(value.token_match), interval_text(value.token_match.wilson95),
+                      fmt::format("{}", value.counts.numeric_divergences),
                       fmt::format("{}", value.counts.token_divergences)});
     }
   }
   if (rows.empty()) return {};
-  return text_table({{"axis", Align::kLeft}, {"value", Align::kLeft}, {"cells", Align::kRight}, {"same", Align::kRight},
-                     {"95 %", Align::kRight}, {"drift", Align::kRight}, {"flips", Align::kRight}}, rows);
+  return text_table({{"axis", Align::kLeft},
+                     {"value", Align::kLeft},
+                     {"cells", Align::kRight},
+                     {"same", Align::kRight},
+                     {"95 %", Align::kRight},
+                     {"drift", Align::kRight},
+                     {"flips", Align::kRight}},
+                    rows);
 }
 
 std::string verdict_text(const Verdict& verdict) {
   std::string out = visible_text(verdict.sentence) + "\n";
   for (size_t i = 0; i < std::min(verdict.reasons.size(), kMaxReasons); ++i) {
     const Reason& reason = verdict.reasons[i];
-    out += fmt::format("  {}: {}: {}\n", name(reason.outcome), visible_text(reason.subject, 200), visible_text(reason.text, 400));
+    out += fmt::format("  {}: {}: {}\n", name(reason.outcome), visible_text(reason.subject, 200),
+                       visible_text(reason.text, 400));
   }
-  if (verdict.reasons.size() > kMaxReasons) out += fmt::format("  and {} more reasons\n", verdict.reasons.size() - kMaxReasons);
+  if (verdict.reasons.size() > kMaxReasons)
+    out += fmt::format("  and {} more reasons\n", verdict.reasons.size() - kMaxReasons);
   return out;
 }
 

@@ -9,7 +9,7 @@
 namespace isobit {
 namespace {
 
-constexpr size_t kGap = 2;        // columns between columns
+constexpr size_t kGap = 2;  // columns between columns
 constexpr size_t kMinWidth = 3;
 constexpr size_t kMaxCellCharacters = 2000;
 
@@ -17,12 +17,14 @@ using Cells = std::vector<std::string>;
 
 Cells visible_row(const Cells& row, size_t n_columns) {
   Cells cells(n_columns);
-  for (size_t i = 0; i < std::min(row.size(), n_columns); ++i) cells[i] = visible_text(row[i], kMaxCellCharacters);
+  for (size_t i = 0; i < std::min(row.size(), n_columns); ++i)
+    cells[i] = visible_text(row[i], kMaxCellCharacters);
   return cells;
 }
 
 // The natural widths, the widest column narrowed step by step until the line fits.
-std::vector<size_t> column_widths(const std::vector<Cells>& rows, size_t n_columns, size_t max_width) {
+std::vector<size_t> column_widths(const std::vector<Cells>& rows, size_t n_columns,
+                                  size_t max_width) {
   std::vector<size_t> widths(n_columns, kMinWidth);
   for (const Cells& row : rows) {
     for (size_t i = 0; i < n_columns; ++i) widths[i] = std::max(widths[i], display_width(row[i]));
@@ -56,7 +58,8 @@ std::string padded(const std::string& text, size_t width, Align align) {
   return align == Align::kLeft ? text + space : space + text;
 }
 
-void append_row(std::string& out, const Cells& row, const std::vector<TableColumn>& columns, const std::vector<size_t>& widths) {
+void append_row(std::string& out, const Cells& row, const std::vector<TableColumn>& columns,
+                const std::vector<size_t>& widths) {
   std::vector<std::vector<std::string>> wrapped;
   size_t n_lines = 1;
   for (size_t i = 0; i < columns.size(); ++i) {
@@ -67,7 +70,8 @@ void append_row(std::string& out, const Cells& row, const std::vector<TableColum
     std::string line;
     for (size_t i = 0; i < columns.size(); ++i) {
       if (i > 0) line.append(kGap, ' ');
-      line += padded(l < wrapped[i].size() ? wrapped[i][l] : std::string(), widths[i], columns[i].align);
+      line += padded(l < wrapped[i].size() ? wrapped[i][l] : std::string(), widths[i],
+                     columns[i].align);
     }
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + '\n';
@@ -76,7 +80,8 @@ void append_row(std::string& out, const Cells& row, const std::vector<TableColum
 
 }  // namespace
 
-std::string text_table(const std::vector<TableColumn>& columns, const std::vector<std::vector<std::string>>& rows, size_t max_width) {
+std::string text_table(const std::vector<TableColumn>& columns,
+                       const std::vector<std::vector<std::string>>& rows, size_t max_width) {
   ISOBIT_REQUIRE(!columns.empty() && columns.size() <= 16 && max_width >= 80);
   std::vector<Cells> all(1);
   for (const TableColumn& column : columns) all[0].push_back(visible_text(column.title));
@@ -85,7 +90,8 @@ std::string text_table(const std::vector<TableColumn>& columns, const std::vecto
   std::string out;
   append_row(out, all[0], columns, widths);
   std::string rule;
-  for (size_t i = 0; i < columns.size(); ++i) rule += std::string(i > 0 ? kGap : 0, ' ') + std::string(widths[i], '-');
+  for (size_t i = 0; i < columns.size(); ++i)
+    rule += std::string(i > 0 ? kGap : 0, ' ') + std::string(widths[i], '-');
   out += rule + '\n';
   for (size_t r = 1; r < all.size(); ++r) append_row(out, all[r], columns, widths);
   return out;

@@ -11,12 +11,17 @@
 namespace isobit {
 namespace {
 
-// Decodes one character at `at` and moves past it. Absent for a byte that does not begin well-formed UTF-8 (Unicode 15, table
-// 3-7: no overlong forms, no surrogates); then one byte is passed.
+// Decodes one character at `at` and moves past it. Absent for a byte that does not begin
+// well-formed UTF-8 (Unicode 15, table 3-7: no overlong forms, no surrogates); then one byte is
+// passed.
 std::optional<char32_t> next_character(std::string_view text, size_t& at) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(at);
-  const size_t length = lead < 0x80 ? 1 : lead >= 0xC2 && lead < 0xE0 ? 2 : lead >= 0xE0 && lead < 0xF0 ? 3 : lead >= 0xF0 && lead < 0xF5 ? 4 : 0;
+  const size_t length = lead < 0x80                   ? 1
+                        : lead >= 0xC2 && lead < 0xE0 ? 2
+                        : lead >= 0xE0 && lead < 0xF0 ? 3
+                        : lead >= 0xF0 && lead < 0xF5 ? 4
+                                                      : 0;
   if (length == 0 || at + length > text.size()) {
     ++at;
     return std::nullopt;
@@ -44,24 +49,29 @@ struct Range {
 };
 
 bool in_ranges(char32_t code, std::span<const Range> ranges) {
-  return std::any_of(ranges.begin(), ranges.end(), [code](const Range& r) { return code >= r.first && code <= r.last; });
+  return std::any_of(ranges.begin(), ranges.end(),
+                     [code](const Range& r) { return code >= r.first && code <= r.last; });
 }
 
-// Characters that steer a display or show nothing: controls, soft hyphen, fillers, zero-width and bidirectional marks, line
-// separators, interlinear marks, tags, non-characters.
+// Characters that steer a display or show nothing: controls, soft hyphen, fillers, zero-width and
+// bidirectional marks, line separators, interlinear marks, tags, non-characters.
 constexpr std::array kInvisible = {
-    Range{0x00, 0x1F},     Range{0x7F, 0x9F},     Range{0xAD, 0xAD},     Range{0x61C, 0x61C},     Range{0x115F, 0x1160},
-    Range{0x17B4, 0x17B5}, Range{0x180B, 0x180F}, Range{0x200B, 0x200F}, Range{0x2028, 0x202E},   Range{0x2060, 0x206F},
-    Range{0x3164, 0x3164}, Range{0xFDD0, 0xFDEF}, Range{0xFEFF, 0xFEFF}, Range{0xFFA0, 0xFFA0},   Range{0xFFF0, 0xFFFB},
-    Range{0xFFFE, 0xFFFF}, Range{0x1D173, 0x1D17A}, Range{0xE0000, 0xE0FFF}};
+    Range{0x00, 0x1F},       Range{0x7F, 0x9F},      Range{0xAD, 0xAD},     Range{0x61C, 0x61C},
+    Range{0x115F, 0x1160},   Range{0x17B4, 0x17B5},  Range{0x180B, 0x180F}, Range{0x200B, 0x200F},
+    Range{0x2028, 0x202E},   Range{0x2060, 0x206F},  Range{0x3164, 0x3164}, Range{0xFDD0, 0xFDEF},
+    Range{0xFEFF, 0xFEFF},   Range{0xFFA0, 0xFFA0},  Range{0xFFF0, 0xFFFB}, Range{0xFFFE, 0xFFFF},
+    Range{0x1D173, 0x1D17A}, Range{0xE0000, 0xE0FFF}};
 
 // East Asian wide and emoji blocks, coarsely: enough to keep table columns straight.
-constexpr std::array kWide = {Range{0x1100, 0x115E},   Range{0x2E80, 0x303E},   Range{0x3041, 0x4DBF},   Range{0x4E00, 0xA4CF},
-                              Range{0xAC00, 0xD7A3},   Range{0xF900, 0xFAFF},   Range{0xFE30, 0xFE4F},   Range{0xFF01, 0xFF60},
-                              Range{0xFFE0, 0xFFE6},   Range{0x1F300, 0x1F64F}, Range{0x1F680, 0x1F6FF}, Range{0x1F900, 0x1F9FF},
-                              Range{0x20000, 0x3FFFD}};
+constexpr std::array kWide = {
+    Range{0x1100, 0x115E},   Range{0x2E80, 0x303E},   Range{0x3041, 0x4DBF},
+    Range{0x4E00, 0xA4CF},   Range{0xAC00, 0xD7A3},   Range{0xF900, 0xFAFF},
+    Range{0xFE30, 0xFE4F},   Range{0xFF01, 0xFF60},   Range{0xFFE0, 0xFFE6},
+    Range{0x1F300, 0x1F64F}, Range{0x1F680, 0x1F6FF}, Range{0x1F900, 0x1F9FF},
+    Range{0x20000, 0x3FFFD}};
 
-constexpr std::array kCombining = {Range{0x300, 0x36F},   Range{0x1AB0, 0x1AFF}, Range{0x1DC0, 0x1DFF}, Range{0x20D0, 0x20FF},
+constexpr std::array kCombining = {Range{0x300, 0x36F},   Range{0x1AB0, 0x1AFF},
+                                   Range{0x1DC0, 0x1DFF}, Range{0x20D0, 0x20FF},
                                    Range{0xFE00, 0xFE0F}, Range{0xFE20, 0xFE2F}};
 
 size_t character_width(std::optional<char32_t> code) {
@@ -72,35 +82,45 @@ size_t character_width(std::optional<char32_t> code) {
 
 std::string escaped(char32_t code) {
   switch (code) {
-    case '\n': return "\\n";
-    case '\r': return "\\r";
-    case '\t': return "\\t";
-    case '\\': return "\\\\";
-    default: return code < 0x80 ? fmt::format("\\x{:02x}", static_cast<uint32_t>(code)) : fmt::format("\\u{{{:x}}}", static_cast<uint32_t>(code));
+    case '\n':
+      return "\\n";
+    case '\r':
+      return "\\r";
+    case '\t':
+      return "\\t";
+    case '\\':
+      return "\\\\";
+    default:
+      return code < 0x80 ? fmt::format("\\x{:02x}", static_cast<uint32_t>(code))
+                         : fmt::format("\\u{{{:x}}}", static_cast<uint32_t>(code));
   }
 }
 
 // A character as entity unless it can play no part in Markdown, HTML or an automatic link.
 bool is_plain_in_markdown(char c) {
   const bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  return is_word || static_cast<unsigned char>(c) >= 0x80 || std::string_view(" ,;=?%+-/").find(c) != std::string_view::npos;
+  return is_word || static_cast<unsigned char>(c) >= 0x80 ||
+         std::string_view(" ,;=?%+-/").find(c) != std::string_view::npos;
 }
 
 // "www." starts an automatic link in GitHub's dialect; elsewhere a full stop is only a full stop.
 bool begins_link(std::string_view text, size_t dot) {
   if (dot < 3) return false;
-  return std::all_of(text.begin() + static_cast<ptrdiff_t>(dot) - 3, text.begin() + static_cast<ptrdiff_t>(dot),
+  return std::all_of(text.begin() + static_cast<ptrdiff_t>(dot) - 3,
+                     text.begin() + static_cast<ptrdiff_t>(dot),
                      [](char c) { return c == 'w' || c == 'W'; });
 }
 
-// Excel, LibreOffice and Sheets read a field as a formula by its first character, spaces aside, full-width forms included.
+// Excel, LibreOffice and Sheets read a field as a formula by its first character, spaces aside,
+// full-width forms included.
 bool looks_like_formula(std::string_view visible) {
   const size_t start = visible.find_first_not_of(' ');
   if (start == std::string_view::npos) return false;
   const std::string_view rest = visible.substr(start);
   if (std::string_view("=+-@").find(rest.front()) != std::string_view::npos) return true;
   constexpr std::array<std::string_view, 4> kFullWidth = {"\uFF1D", "\uFF0B", "\uFF0D", "\uFF20"};
-  return std::any_of(kFullWidth.begin(), kFullWidth.end(), [&](std::string_view sign) { return rest.starts_with(sign); });
+  return std::any_of(kFullWidth.begin(), kFullWidth.end(),
+                     [&](std::string_view sign) { return rest.starts_with(sign); });
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 // Text from models, servers and prompts, made safe for each place that a report puts it.
 //
-// Such text may hold anything: markup, spreadsheet formulas, terminal escapes, bidirectional overrides, bytes that are not UTF-8.
-// Nothing here drops or hides a byte: what cannot be shown as itself is shown as an escape.
+// Such text may hold anything: markup, spreadsheet formulas, terminal escapes, bidirectional
+// overrides, bytes that are not UTF-8. Nothing here drops or hides a byte: what cannot be shown as
+// itself is shown as an escape.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +11,20 @@
 
 namespace isobit {
 
-// One line of printable text: backslash, control and invisible characters and invalid bytes become \\, \n, \x1b, \u{202e}, \xff.
-// At most `max_characters`, then "...".
+// One line of printable text: backslash, control and invisible characters and invalid bytes become
+// \\, \n, \x1b, \u{202e}, \xff. At most `max_characters`, then "...".
 std::string visible_text(std::string_view text, size_t max_characters = SIZE_MAX);
 
-// visible_text as inline code that no Markdown or HTML reader takes for markup, a link or a mention. Works inside tables.
+// visible_text as inline code that no Markdown or HTML reader takes for markup, a link or a
+// mention. Works inside tables.
 std::string markdown_code(std::string_view text, size_t max_characters = SIZE_MAX);
 
-// Our own sentences in Markdown: nothing in them becomes markup, and they stay readable as plain text.
+// Our own sentences in Markdown: nothing in them becomes markup, and they stay readable as plain
+// text.
 std::string markdown_prose(std::string_view text);
 
-// visible_text as one CSV field (RFC 4180 quoting), guarded so that no spreadsheet takes it for a formula.
+// visible_text as one CSV field (RFC 4180 quoting), guarded so that no spreadsheet takes it for a
+// formula.
 std::string csv_text(std::string_view text);
 
 // Valid UTF-8: each invalid byte becomes U+FFFD. JSON escapes the rest itself.
@@ -29,7 +33,8 @@ std::string json_text(std::string_view text);
 // Columns that a terminal uses for visible text.
 size_t display_width(std::string_view visible);
 
-// The longest prefix of visible text that fits `columns`, in bytes; never cuts a character, and takes at least one.
+// The longest prefix of visible text that fits `columns`, in bytes; never cuts a character, and
+// takes at least one.
 size_t prefix_fitting(std::string_view visible, size_t columns);
 
 }  // namespace isobit

@@ -35,11 +35,14 @@ TEST_CASE("prompts are matched by what they ask, not by their place") {
   RunRecord candidate = candidate_run();
   std::reverse(candidate.requests.begin(), candidate.requests.end());
   for (SampleRecord& s : candidate.samples) s.prompt_index = 3 - s.prompt_index;
-  trace_of(candidate, 1, 0).positions[2].token_id = 31;  // the candidate's request 0 is the base's p3
+  trace_of(candidate, 1, 0).positions[2].token_id =
+      31;  // the candidate's request 0 is the base's p3
   const RunComparison comparison = compare_runs(base, candidate);
   CHECK(comparison.totals.token_divergences == 1);
   const auto& pairs = comparison.cells[1].pairs;
-  const auto at = std::find_if(pairs.begin(), pairs.end(), [](const PairComparison& p) { return p.divergence.token.has_value(); });
+  const auto at = std::find_if(pairs.begin(), pairs.end(), [](const PairComparison& p) {
+    return p.divergence.token.has_value();
+  });
   REQUIRE(at != pairs.end());
   CHECK(at->request_id == "p3");
   CHECK(at->prompt_index == 3);
@@ -115,13 +118,16 @@ TEST_CASE("a setting that one run changed for all its cells does not hide that t
   const RunComparison comparison = compare_runs(clean_run(), candidate);
   CHECK(comparison.cells.size() == 3);
   CHECK(comparison.cells_only_in_base.empty());
-  CHECK(comparison.cells[1].changed_values == std::vector<std::string>{"engine.kernel_set: not set -> cpu-adaptive"});
+  CHECK(comparison.cells[1].changed_values ==
+        std::vector<std::string>{"engine.kernel_set: not set -> cpu-adaptive"});
   CHECK(comparison.totals.bit_matches == 12);
 }
 
-TEST_CASE("a sample that the candidate lost is missing, and so is one that only the candidate has") {
+TEST_CASE(
+    "a sample that the candidate lost is missing, and so is one that only the candidate has") {
   RunRecord candidate = candidate_run();
-  std::erase_if(candidate.samples, [](const SampleRecord& s) { return s.cell_index == 1 && s.prompt_index == 2; });
+  std::erase_if(candidate.samples,
+                [](const SampleRecord& s) { return s.cell_index == 1 && s.prompt_index == 2; });
   RunComparison comparison = compare_runs(clean_run(), candidate);
   CHECK(comparison.cells[1].counts.missing == 1);
   CHECK(comparison.cells[1].counts.n_pairs == 4);
@@ -160,10 +166,10 @@ TEST_CASE("fingerprint items that changed, appeared or became unknown are listed
   base.fingerprint.items.push_back(item(FingerprintClass::kSoftware, "openblas", "0.3.21"));
   candidate.fingerprint.items.push_back(item(FingerprintClass::kSoftware, "openblas", "0.3.26"));
   candidate.fingerprint.items.push_back(item(FingerprintClass::kHardware, "cpu.model", "x"));
-  candidate.fingerprint.items[1].source = FingerprintSource::kUnknown;  // template.digest
+  candidate.fingerprint.items[1].source = FingerprintSource::kUnknown;  // chat_template
   const auto changes = compare_runs(base, candidate).fingerprint_changes;
   REQUIRE(changes.size() == 3);
-  CHECK(changes[0].name == "template.digest");
+  CHECK(changes[0].name == "chat_template");
   CHECK(changes[0].base == "cc33");
   CHECK_FALSE(changes[0].candidate);
   CHECK(changes[1].name == "openblas");

@@ -17,10 +17,12 @@ TEST_CASE("the ulp distance is 0 for the same bits and for nothing else") {
 
 TEST_CASE("the ulp distance counts representable steps across zero and binades") {
   const float smallest = std::numeric_limits<float>::denorm_min();
-  CHECK(ulp_distance(smallest, -smallest) == 3u);    // +min, +0, -0, -min
+  CHECK(ulp_distance(smallest, -smallest) == 3u);  // +min, +0, -0, -min
   CHECK(ulp_distance(1.0f, 2.0f) == 1u << 23);
-  CHECK(ulp_distance(std::numeric_limits<float>::max(), std::numeric_limits<float>::infinity()) == 1u);
-  CHECK(ulp_distance(-std::numeric_limits<float>::infinity(), std::numeric_limits<float>::infinity()) == 0xFF000001u);
+  CHECK(ulp_distance(std::numeric_limits<float>::max(), std::numeric_limits<float>::infinity()) ==
+        1u);
+  CHECK(ulp_distance(-std::numeric_limits<float>::infinity(),
+                     std::numeric_limits<float>::infinity()) == 0xFF000001u);
 }
 
 TEST_CASE("a NaN has no distance, and infinities none in nats") {

@@ -30,7 +30,8 @@ TEST_CASE("an answer compared with itself has nothing to report") {
 TEST_CASE("one flipped ulp is found at its position, with both bit patterns and the distance") {
   const Trace a = answer({5, 6, 7});
   Trace b = a;
-  b.positions[1].logprob = std::bit_cast<float>(std::bit_cast<uint32_t>(-0.625f) + 2);  // two steps further from zero
+  b.positions[1].logprob =
+      std::bit_cast<float>(std::bit_cast<uint32_t>(-0.625f) + 2);  // two steps further from zero
   const Divergence d = compare_samples(a, b);
   REQUIRE(d.numeric);
   CHECK(d.numeric->position == 1);
@@ -47,7 +48,8 @@ TEST_CASE("one flipped ulp is found at its position, with both bit patterns and 
   CHECK(d.max_drift->ulp_position == 1);
 }
 
-TEST_CASE("a row hash that differs is a numeric divergence although every recorded number is the same") {
+TEST_CASE(
+    "a row hash that differs is a numeric divergence although every recorded number is the same") {
   const Trace a = answer({5, 6, 7});
   Trace b = a;
   b.positions[2].logits_hash->back() ^= 1;
@@ -60,7 +62,9 @@ TEST_CASE("a row hash that differs is a numeric divergence although every record
   CHECK(d.max_drift->ulp == 0u);
 }
 
-TEST_CASE("a flip says which tokens, how narrow it was, and what each side thought of the other's token") {
+TEST_CASE(
+    "a flip says which tokens, how narrow it was, and what each side thought of the other's "
+    "token") {
   Trace a = answer({5, 6, 7, 8});
   Trace b = answer({5, 6, 9, 9});
   a.positions[2].top = {{7, -0.75f}, {9, -0.875f}, {3, -4.0f}, {4, -5.0f}};
@@ -113,7 +117,8 @@ TEST_CASE("positions after a flip are not compared") {
   CHECK(d.n_compared == 2);
   CHECK(d.n_not_compared == 5);
   REQUIRE(d.numeric);
-  CHECK(d.numeric->position == 1);  // the top lists name other tokens there; position 3 was not looked at
+  CHECK(d.numeric->position ==
+        1);  // the top lists name other tokens there; position 3 was not looked at
   CHECK(d.n_numeric_differences == 1);
 }
 
@@ -130,7 +135,9 @@ TEST_CASE("teacher forcing keeps positions after a difference comparable") {
   CHECK(d.n_compared == 4);
 }
 
-TEST_CASE("forced positions stay comparable even where the recorded tokens differ, unforced ones do not") {
+TEST_CASE(
+    "forced positions stay comparable even where the recorded tokens differ, unforced ones do "
+    "not") {
   const Trace a = answer({1, 2, 3, 4, 5});
   Trace b = answer({1, 9, 3, 4, 5});
   CHECK(compare_samples(a, b, {.n_forced = 3}).n_compared == 3);
@@ -151,7 +158,8 @@ TEST_CASE("an answer that stopped where the other went on diverged at the next p
   CHECK(d.finish_differs);
 }
 
-TEST_CASE("an answer that is shorter without a reason is truncated, not a divergence and not a match") {
+TEST_CASE(
+    "an answer that is shorter without a reason is truncated, not a divergence and not a match") {
   const Trace a = answer({1, 2, 3, 4});
   const Trace b = answer({1, 2, 3});
   const Divergence d = compare_samples(a, b);
@@ -187,8 +195,9 @@ TEST_CASE("an error, a cancellation and a non-finite row are gaps of their side"
   Trace cancelled = answer({1}, FinishReason::kCancelled);
   Trace non_finite = answer({1, 2});
   non_finite.non_finite = true;
-  for (const auto& [trace, kind] : {std::pair{error, GapKind::kError}, std::pair{cancelled, GapKind::kCancelled},
-                                    std::pair{non_finite, GapKind::kNonFinite}}) {
+  for (const auto& [trace, kind] :
+       {std::pair{error, GapKind::kError}, std::pair{cancelled, GapKind::kCancelled},
+        std::pair{non_finite, GapKind::kNonFinite}}) {
     CHECK(compare_samples(a, trace).has_gap(kind));
     CHECK(compare_samples(a, trace).gaps[0].side == Side::kCandidate);
     CHECK(compare_samples(trace, a).gaps[0].side == Side::kReference);
@@ -218,7 +227,8 @@ TEST_CASE("a hash that one position lacks is a gap of that side") {
 
 TEST_CASE("without hashes the logprobs are the evidence, and without those there is none") {
   const Trace a = answer({1, 2, 3});
-  CHECK(compare_samples(without_hashes(a), without_hashes(a)).evidence == NumericEvidence::kLogprobs);
+  CHECK(compare_samples(without_hashes(a), without_hashes(a)).evidence ==
+        NumericEvidence::kLogprobs);
   CHECK(compare_samples(tokens_only(a), tokens_only(a)).evidence == NumericEvidence::kNone);
   const Divergence mixed = compare_samples(a, without_hashes(a));
   CHECK(mixed.evidence == NumericEvidence::kLogprobs);
@@ -238,7 +248,9 @@ TEST_CASE("a shorter top list is a gap, not a difference") {
   CHECK(d.has_gap(GapKind::kTopMissing));
 }
 
-TEST_CASE("the same row with another token is a sampling difference, known by the hash or by the top list") {
+TEST_CASE(
+    "the same row with another token is a sampling difference, known by the hash or by the top "
+    "list") {
   Trace a = answer({1, 2});
   Trace b = a;
   b.positions[1].token_id = 3;
@@ -259,7 +271,8 @@ TEST_CASE("a missing margin is taken from the top list where that has two entrie
   CHECK_FALSE(d.token->candidate_margin);
 }
 
-TEST_CASE("only the first n positions count when asked, and how the answers end after them does not") {
+TEST_CASE(
+    "only the first n positions count when asked, and how the answers end after them does not") {
   const Trace longer = answer({1, 2, 3, 4, 5, 6});
   const Trace shorter = answer({1, 2, 3});
   const Divergence d = compare_samples(longer, shorter, {.first_n = 3});
@@ -269,12 +282,15 @@ TEST_CASE("only the first n positions count when asked, and how the answers end 
   CHECK(d.n_compared == 3);
   CHECK(d.reference_length == 3);
   CHECK(compare_samples(longer, answer({1, 2}), {.first_n = 3}).has_gap(GapKind::kTruncated));
-  CHECK(compare_samples(longer, answer({1, 2}, FinishReason::kStopToken), {.first_n = 3}).token->position == 2);
+  CHECK(compare_samples(longer, answer({1, 2}, FinishReason::kStopToken), {.first_n = 3})
+            .token->position == 2);
   CHECK(compare_samples(longer, answer({1, 7, 3}), {.first_n = 3}).token->position == 1);
   CHECK_THROWS_AS(compare_samples(longer, shorter, {.first_n = -1}), Error);
 }
 
-TEST_CASE("a logprob of minus infinity on one side is a difference of so many ulp and no number of nats") {
+TEST_CASE(
+    "a logprob of minus infinity on one side is a difference of so many ulp and no number of "
+    "nats") {
   Trace a = answer({1});
   Trace b = a;
   b.positions[0].logprob = -std::numeric_limits<float>::infinity();

@@ -9,7 +9,8 @@ using namespace isobit::testing;
 
 namespace {
 
-Sameness at(int level, const Trace& a, const Trace& b, const SampleComparisonOptions& options = {}) {
+Sameness at(int level, const Trace& a, const Trace& b,
+            const SampleComparisonOptions& options = {}) {
   return sameness_at(*level_from_number(level), compare_samples(a, b, options));
 }
 
@@ -64,7 +65,8 @@ TEST_CASE("incomplete answers are never the same, at any level") {
   const Trace a = answer({1, 2, 3});
   Trace nan = a;
   nan.non_finite = true;
-  for (const Trace& b : {answer({1, 2}), answer({1, 2, 3}, FinishReason::kError), answer({1, 2}, FinishReason::kCancelled), nan}) {
+  for (const Trace& b : {answer({1, 2}), answer({1, 2, 3}, FinishReason::kError),
+                         answer({1, 2}, FinishReason::kCancelled), nan}) {
     CHECK(at(1, a, b) == Sameness::kMissing);
     CHECK(at(2, a, b) == Sameness::kMissing);
     CHECK(at(1, b, b, {.expected_tokens = 3}) == Sameness::kMissing);
@@ -107,7 +109,8 @@ TEST_CASE("margins say nothing about sampled or penalised choices") {
   penalised.repetition_penalty = 1.1;
   Sampling biased;
   biased.logit_bias = {{5, 1.0}};
-  for (const Sampling& sampling : {sampled, penalised, biased}) CHECK(flip(3.0f, 3.0f, sampling) == FlipKind::kDrift);
+  for (const Sampling& sampling : {sampled, penalised, biased})
+    CHECK(flip(3.0f, 3.0f, sampling) == FlipKind::kDrift);
 }
 
 TEST_CASE("another token from the same row is a sampling flip") {
@@ -119,7 +122,9 @@ TEST_CASE("another token from the same row is a sampling flip") {
 
 TEST_CASE("a flip without margins or with an ended side is of unknown kind, and no flip has none") {
   const Trace a = answer({1, 2});
-  CHECK(classify_flip(compare_samples(tokens_only(a), tokens_only(answer({1, 3}))), {}, {}) == FlipKind::kUnknown);
-  CHECK(classify_flip(compare_samples(answer({1}, FinishReason::kStopToken), a), {}, {}) == FlipKind::kUnknown);
+  CHECK(classify_flip(compare_samples(tokens_only(a), tokens_only(answer({1, 3}))), {}, {}) ==
+        FlipKind::kUnknown);
+  CHECK(classify_flip(compare_samples(answer({1}, FinishReason::kStopToken), a), {}, {}) ==
+        FlipKind::kUnknown);
   CHECK_FALSE(classify_flip(compare_samples(a, a), {}, {}));
 }

@@ -16,9 +16,12 @@ namespace {
 
 constexpr uint64_t kSeed = 20261129;
 
-float random_logprob(std::mt19937_64& random) { return -static_cast<float>(random() % 1000003) / 65536.0f - 1e-4f; }
+float random_logprob(std::mt19937_64& random) {
+  return -static_cast<float>(random() % 1000003) / 65536.0f - 1e-4f;
+}
 
-// Lengths, finishes, evidence and list sizes vary; odd values (ties, huge margins, exact zeros) occur.
+// Lengths, finishes, evidence and list sizes vary; odd values (ties, huge margins, exact zeros)
+// occur.
 Trace random_answer(std::mt19937_64& random) {
   Trace trace;
   const bool hashes = random() % 3 != 0;
@@ -31,11 +34,13 @@ Trace random_answer(std::mt19937_64& random) {
     if (random() % 4 != 0) p.margin = random() % 10 == 0 ? 0.0f : -random_logprob(random);
     if (hashes) p.logits_hash = row_hash(random());
     for (size_t k = 0; k < n_top; ++k) {
-      p.top.push_back({.token_id = k == 0 ? p.token_id : static_cast<int32_t>(random() % 50000), .logprob = random_logprob(random)});
+      p.top.push_back({.token_id = k == 0 ? p.token_id : static_cast<int32_t>(random() % 50000),
+                       .logprob = random_logprob(random)});
     }
     trace.positions.push_back(std::move(p));
   }
-  const FinishReason reasons[] = {FinishReason::kLength, FinishReason::kStopToken, FinishReason::kStopString};
+  const FinishReason reasons[] = {FinishReason::kLength, FinishReason::kStopToken,
+                                  FinishReason::kStopString};
   trace.finish_reason = reasons[random() % 3];
   trace.total_ms = static_cast<double>(random() % 1000);
   return trace;
@@ -56,26 +61,44 @@ struct Fault {
   std::function<bool(const Divergence&, size_t)> found;
 };
 
-bool numeric_at(const Divergence& d, size_t at) { return d.numeric && d.numeric->position == static_cast<int32_t>(at); }
-bool token_at(const Divergence& d, size_t at) { return d.token && d.token->position == static_cast<int32_t>(at); }
+bool numeric_at(const Divergence& d, size_t at) {
+  return d.numeric && d.numeric->position == static_cast<int32_t>(at);
+}
+bool token_at(const Divergence& d, size_t at) {
+  return d.token && d.token->position == static_cast<int32_t>(at);
+}
 
 const std::vector<Fault>& faults() {
   static const std::vector<Fault> all = {
-      {"one bit of a row hash", [](Trace& t, size_t i) { (*t.positions[i].logits_hash)[i % 16] ^= 1 << (i % 8); },
-       [](const Divergence& d, size_t i) { return numeric_at(d, i) && d.numeric->logits_hash_differs; }},
-      {"one ulp of a logprob", [](Trace& t, size_t i) { t.positions[i].logprob = std::nextafterf(t.positions[i].logprob, -1e9f); },
+      {"one bit of a row hash",
+       [](Trace& t, size_t i) { (*t.positions[i].logits_hash)[i % 16] ^= 1 << (i % 8); },
+       [](const Divergence& d, size_t i) {
+         return numeric_at(d, i) && d.numeric->logits_hash_differs;
+       }},
+      {"one ulp of a logprob",
+       [](Trace& t, size_t i) {
+         t.positions[i].logprob = std::nextafterf(t.positions[i].logprob, -1e9f);
+       },
        [](const Divergence& d, size_t i) {
          // Below +0 lies -0, so the step from a logprob of exactly 0 counts two.
          const uint32_t steps = d.numeric && d.numeric->reference_logprob == 0.0f ? 2 : 1;
          return numeric_at(d, i) && d.numeric->logprob_differs && d.numeric->ulp == steps;
        }},
       {"the sign of a zero logprob",
-       [](Trace& t, size_t i) { t.positions[i].logprob = t.positions[i].logprob == 0 ? -0.0f : -t.positions[i].logprob; },
-       [](const Divergence& d, size_t i) { return numeric_at(d, i) && d.numeric->logprob_differs; }},
+       [](Trace& t, size_t i) {
+         t.positions[i].logprob = t.positions[i].logprob == 0 ? -0.0f : -t.positions[i].logprob;
+       },
+       [](const Divergence& d, size_t i) {
+         return numeric_at(d, i) && d.numeric->logprob_differs;
+       }},
       {"one ulp of a top logprob",
-       [](Trace& t, size_t i) { t.positions[i].top.back().logprob = std::nextafterf(t.positions[i].top.back().logprob, -1e9f); },
+       [](Trace& t, size_t i) {
+         t.positions[i].top.back().logprob =
+             std::nextafterf(t.positions[i].top.back().logprob, -1e9f);
+       },
        [](const Divergence& d, size_t i) { return numeric_at(d, i) && d.numeric->top_differs; }},
-      {"another id in the top list", [](Trace& t, size_t i) { t.positions[i].top.back().token_id += 1; },
+      {"another id in the top list",
+       [](Trace& t, size_t i) { t.positions[i].top.back().token_id += 1; },
        [](const Divergence& d, size_t i) { return numeric_at(d, i) && d.numeric->top_differs; }},
       {"another token", [](Trace& t, size_t i) { t.positions[i].token_id += 1; },
        [](const Divergence& d, size_t i) { return token_at(d, i); }},
@@ -99,7 +122,8 @@ const std::vector<Fault>& faults() {
        [](const Divergence& d, size_t) { return d.has_gap(GapKind::kError); }},
       {"another finish reason",
        [](Trace& t, size_t) {
-         t.finish_reason = t.finish_reason == FinishReason::kStopToken ? FinishReason::kStopString : FinishReason::kStopToken;
+         t.finish_reason = t.finish_reason == FinishReason::kStopToken ? FinishReason::kStopString
+                                                                       : FinishReason::kStopToken;
        },
        [](const Divergence& d, size_t) { return d.finish_differs; }},
   };
@@ -133,7 +157,8 @@ TEST_CASE("every planted fault is found at every position, and is never the same
       Trace b = a;
       fault.plant(b, at);
       const Divergence d = compare_samples(a, b);
-      INFO(fault.name << " at position " << at << " of " << a.positions.size() << ", pair " << i << " of seed " << kSeed);
+      INFO(fault.name << " at position " << at << " of " << a.positions.size() << ", pair " << i
+                      << " of seed " << kSeed);
       REQUIRE(fault.found(d, at));
       REQUIRE(sameness_at(Level::kBitwise, d) != Sameness::kSame);
     }
@@ -156,7 +181,8 @@ TEST_CASE("comparing the other way round finds the same places, mirrored") {
       REQUIRE(ab.token->position == ba.token->position);
       REQUIRE(ab.token->reference_token == ba.token->candidate_token);
       REQUIRE(ab.token->reference_margin == ba.token->candidate_margin);
-      REQUIRE(ab.token->candidate_token_rank_in_reference == ba.token->reference_token_rank_in_candidate);
+      REQUIRE(ab.token->candidate_token_rank_in_reference ==
+              ba.token->reference_token_rank_in_candidate);
       REQUIRE(ab.token->top_agreement == ba.token->top_agreement);
     }
     REQUIRE(ab.numeric.has_value() == ba.numeric.has_value());
@@ -165,6 +191,7 @@ TEST_CASE("comparing the other way round finds the same places, mirrored") {
     REQUIRE(ab.finish_differs == ba.finish_differs);
     REQUIRE(ab.n_compared == ba.n_compared);
     REQUIRE(sameness_at(Level::kBitwise, ab) == sameness_at(Level::kBitwise, ba));
-    REQUIRE(sameness_at(Level::kRequestReproducible, ab) == sameness_at(Level::kRequestReproducible, ba));
+    REQUIRE(sameness_at(Level::kRequestReproducible, ab) ==
+            sameness_at(Level::kRequestReproducible, ba));
   }
 }

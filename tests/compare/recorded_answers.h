@@ -12,7 +12,8 @@ namespace isobit::testing {
 
 inline Hash128 row_hash(uint64_t seed) {
   Hash128 hash{};
-  for (size_t i = 0; i < 16; ++i) hash[i] = static_cast<uint8_t>(seed * 0x9E3779B97F4A7C15ull >> (8 * (i % 8)) ^ i * seed);
+  for (size_t i = 0; i < 16; ++i)
+    hash[i] = static_cast<uint8_t>(seed * 0x9E3779B97F4A7C15ull >> (8 * (i % 8)) ^ i * seed);
   return hash;
 }
 
@@ -27,12 +28,14 @@ inline TracePosition position(int32_t token_id, float logprob, float margin, uin
   return p;
 }
 
-inline Trace answer(const std::vector<int32_t>& tokens, FinishReason finish = FinishReason::kLength) {
+inline Trace answer(const std::vector<int32_t>& tokens,
+                    FinishReason finish = FinishReason::kLength) {
   Trace trace;
   trace.request_id = "p0";
   trace.finish_reason = finish;
   for (size_t i = 0; i < tokens.size(); ++i) {
-    trace.positions.push_back(position(tokens[i], -0.5f - 0.125f * static_cast<float>(i), 0.25f, 100 + i));
+    trace.positions.push_back(
+        position(tokens[i], -0.5f - 0.125f * static_cast<float>(i), 0.25f, 100 + i));
   }
   return trace;
 }
@@ -54,17 +57,22 @@ inline Trace tokens_only(Trace trace) {
 }
 
 inline FingerprintItem item(FingerprintClass item_class, std::string name, std::string value) {
-  return {.item_class = item_class, .name = std::move(name), .value = std::move(value), .source = FingerprintSource::kMeasured, .reason = {}};
+  return {.item_class = item_class,
+          .name = std::move(name),
+          .value = std::move(value),
+          .source = FingerprintSource::kMeasured,
+          .reason = {}};
 }
 
 inline Fingerprint known_fingerprint() {
   return {.items = {item(FingerprintClass::kModel, "weights.stored_root", "aa11"),
-                    item(FingerprintClass::kText, "template.digest", "cc33"),
-                    item(FingerprintClass::kText, "tokenizer.digest", "bb22")},
+                    item(FingerprintClass::kText, "chat_template", "cc33"),
+                    item(FingerprintClass::kText, "tokenizer", "bb22")},
           .id = "f0"};
 }
 
-// A complete run: a reference cell and two schedule cells, n_prompts prompts of four tokens, all answers the same.
+// A complete run: a reference cell and two schedule cells, n_prompts prompts of four tokens, all
+// answers the same.
 inline RunRecord clean_run(int32_t n_prompts = 4, int32_t n_repeats = 1) {
   RunRecord run;
   run.id = "run-a";
@@ -93,7 +101,8 @@ inline RunRecord clean_run(int32_t n_prompts = 4, int32_t n_repeats = 1) {
   for (int32_t c = 0; c < 3; ++c) {
     for (int32_t p = 0; p < n_prompts; ++p) {
       for (int32_t r = 0; r < n_repeats; ++r) {
-        SampleRecord sample{.cell_index = c, .prompt_index = p, .repeat = r, .trace = answer({10, 20, 30, 40 + p})};
+        SampleRecord sample{
+            .cell_index = c, .prompt_index = p, .repeat = r, .trace = answer({10, 20, 30, 40 + p})};
         sample.trace.request_id = run.requests[static_cast<size_t>(p)].id;
         run.samples.push_back(sample);
       }

@@ -6,7 +6,8 @@
 
 using namespace isobit;
 
-// Expected bounds: bisection on the exact binomial tail in rational arithmetic (Python's fractions), 60 steps.
+// Expected bounds: bisection on the exact binomial tail in rational arithmetic (Python's
+// fractions), 60 steps.
 TEST_CASE("no failures in 64 prompts still allow a failure rate of 4.6 %") {
   CHECK(failure_rate_bound95(0, 64) == doctest::Approx(0.04572970233076246).epsilon(1e-12));
   CHECK(failure_rate_bound95(0, 8) == doctest::Approx(0.3123439780663679).epsilon(1e-12));
@@ -21,7 +22,8 @@ TEST_CASE("the failure bound holds for any number of failures") {
 }
 
 TEST_CASE("the failure bound stays sharp for many trials and knows nothing from none") {
-  CHECK(failure_rate_bound95(0, 1000000) == doctest::Approx(2.9957e-6).epsilon(1e-4));  // the rule of three: -ln(0.05)/n
+  CHECK(failure_rate_bound95(0, 1000000) ==
+        doctest::Approx(2.9957e-6).epsilon(1e-4));  // the rule of three: -ln(0.05)/n
   CHECK(failure_rate_bound95(0, 0) == 1);
   CHECK(failure_rate_bound95(5, 5) == 1);
 }

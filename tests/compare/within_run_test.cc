@@ -28,18 +28,22 @@ void drift(Trace& trace, size_t at, float nats) {
   trace.positions[at].logits_hash = row_hash(4712);
 }
 
-// Adds a second group: a reference cell and one schedule cell under another kernel set, with other answers throughout.
+// Adds a second group: a reference cell and one schedule cell under another kernel set, with other
+// answers throughout.
 void add_kernel_set_group(RunRecord& run) {
   for (CellRecord& cell : run.cells) cell.values["engine.kernel_set"] = "cpu";
   for (int32_t c : {3, 4}) {
     CellRecord cell = run.cells[c == 3 ? 0 : 1];
     cell.index = c;
     cell.reference_index = 3;
-    cell.name = c == 3 ? "engine.kernel_set=cpu-adaptive" : "engine.kernel_set=cpu-adaptive,load.concurrency=8";
+    cell.name = c == 3 ? "engine.kernel_set=cpu-adaptive"
+                       : "engine.kernel_set=cpu-adaptive,load.concurrency=8";
     cell.values["engine.kernel_set"] = "cpu-adaptive";
     run.cells.push_back(cell);
     for (size_t p = 0; p < run.requests.size(); ++p) {
-      SampleRecord sample{.cell_index = c, .prompt_index = static_cast<int32_t>(p), .repeat = 0,
+      SampleRecord sample{.cell_index = c,
+                          .prompt_index = static_cast<int32_t>(p),
+                          .repeat = 0,
                           .trace = trace_of(run, 0, static_cast<int32_t>(p))};
       flip(sample.trace, 3, 0.25f);
       run.samples.push_back(sample);
@@ -55,7 +59,8 @@ TEST_CASE("a clean run has no divergence in any cell") {
   REQUIRE(comparison.cells.size() == 3);
   CHECK(comparison.cells[0].is_reference);
   CHECK(comparison.cells[0].n_samples == 4);
-  CHECK(comparison.cells[0].counts.n_pairs == 0);  // one repeat: nothing to compare the reference with
+  CHECK(comparison.cells[0].counts.n_pairs ==
+        0);  // one repeat: nothing to compare the reference with
   for (size_t c : {1, 2}) {
     const CellComparison& cell = comparison.cells[c];
     CHECK(cell.counts.n_pairs == 4);
@@ -160,19 +165,23 @@ TEST_CASE("repeats of the reference against its first are the noise") {
 TEST_CASE("repeats are paired with the same repeat, and noise widens what counts as a tie") {
   RunRecord run = clean_run(4, 2);
   drift(trace_of(run, 0, 1, 1), 2, 0.25f);
-  drift(trace_of(run, 1, 1, 1), 2, 0.25f);  // the same second answer in the cell: no divergence of the cell
-  flip(trace_of(run, 2, 0), 1, 0.25f);      // margins 0.25: within twice the noise of 0.25
+  drift(trace_of(run, 1, 1, 1), 2,
+        0.25f);  // the same second answer in the cell: no divergence of the cell
+  flip(trace_of(run, 2, 0), 1, 0.25f);  // margins 0.25: within twice the noise of 0.25
   const RunComparison comparison = compare_within_run(run);
   CHECK(cell_named(comparison, "load.concurrency=8").counts.numeric_divergences == 0);
   const CellComparison& cell = cell_named(comparison, "load.concurrency=32");
-  const auto pair = std::find_if(cell.pairs.begin(), cell.pairs.end(), [](const PairComparison& p) { return p.flip.has_value(); });
+  const auto pair = std::find_if(cell.pairs.begin(), cell.pairs.end(),
+                                 [](const PairComparison& p) { return p.flip.has_value(); });
   REQUIRE(pair != cell.pairs.end());
   CHECK(pair->flip == FlipKind::kTie);
 }
 
-TEST_CASE("a sample that is gone is missing in its cell, or for every cell when the reference lost it") {
+TEST_CASE(
+    "a sample that is gone is missing in its cell, or for every cell when the reference lost it") {
   RunRecord run = clean_run();
-  std::erase_if(run.samples, [](const SampleRecord& s) { return s.cell_index == 1 && s.prompt_index == 2; });
+  std::erase_if(run.samples,
+                [](const SampleRecord& s) { return s.cell_index == 1 && s.prompt_index == 2; });
   RunComparison comparison = compare_within_run(run);
   CHECK(cell_named(comparison, "load.concurrency=8").counts.missing == 1);
   CHECK(cell_named(comparison, "load.concurrency=8").counts.exact_matches == 3);
@@ -180,14 +189,16 @@ TEST_CASE("a sample that is gone is missing in its cell, or for every cell when 
   CHECK(cell_named(comparison, "load.concurrency=32").counts.missing == 0);
 
   run = clean_run();
-  std::erase_if(run.samples, [](const SampleRecord& s) { return s.cell_index == 0 && s.prompt_index == 2; });
+  std::erase_if(run.samples,
+                [](const SampleRecord& s) { return s.cell_index == 0 && s.prompt_index == 2; });
   comparison = compare_within_run(run);
   for (const CellComparison& cell : comparison.cells) CHECK(cell.counts.missing == 1);
 }
 
 TEST_CASE("a repeat or a choice that one cell lost is missing") {
   RunRecord run = clean_run(4, 2);
-  std::erase_if(run.samples, [](const SampleRecord& s) { return s.cell_index == 1 && s.repeat == 1; });
+  std::erase_if(run.samples,
+                [](const SampleRecord& s) { return s.cell_index == 1 && s.repeat == 1; });
   CHECK(cell_named(compare_within_run(run), "load.concurrency=8").counts.missing == 4);
 
   run = clean_run();
@@ -220,18 +231,24 @@ TEST_CASE("an answer shorter than asked for is truncated even when the reference
   trace_of(run, 0, 1).positions.pop_back();
   trace_of(run, 1, 1).positions.pop_back();
   CHECK(cell_named(compare_within_run(run), "load.concurrency=8").counts.missing == 1);
-  for (CellRecord& cell : run.cells) cell.values["output.length"] = "3";  // this is what was asked for
+  for (CellRecord& cell : run.cells)
+    cell.values["output.length"] = "3";  // this is what was asked for
   CHECK(cell_named(compare_within_run(run), "load.concurrency=8").counts.missing == 0);
-  for (CellRecord& cell : run.cells) cell.values["output.length"] = "long";  // only the target knows
+  for (CellRecord& cell : run.cells)
+    cell.values["output.length"] = "long";  // only the target knows
   CHECK(cell_named(compare_within_run(run), "load.concurrency=8").counts.missing == 0);
 }
 
-TEST_CASE("cells of another group are compared with their own reference, and the groups are `changed by` the axis") {
+TEST_CASE(
+    "cells of another group are compared with their own reference, and the groups are `changed by` "
+    "the axis") {
   RunRecord run = clean_run();
   add_kernel_set_group(run);
   const RunComparison comparison = compare_within_run(run);
   CHECK(comparison.totals.token_divergences == 0);
-  CHECK(cell_named(comparison, "engine.kernel_set=cpu-adaptive,load.concurrency=8").reference_name == "engine.kernel_set=cpu-adaptive");
+  CHECK(
+      cell_named(comparison, "engine.kernel_set=cpu-adaptive,load.concurrency=8").reference_name ==
+      "engine.kernel_set=cpu-adaptive");
   REQUIRE(comparison.group_changes.size() == 1);
   const GroupChange& change = comparison.group_changes[0];
   CHECK(change.from_cell == "reference");
@@ -242,7 +259,9 @@ TEST_CASE("cells of another group are compared with their own reference, and the
   CHECK(change.n_pairs == 4);
   CHECK(change.n_other_tokens == 4);
   CHECK(change.n_same_tokens == 0);
-  const auto axis = std::find_if(comparison.axes.begin(), comparison.axes.end(), [](const AxisSummary& a) { return a.axis == "engine.kernel_set"; });
+  const auto axis =
+      std::find_if(comparison.axes.begin(), comparison.axes.end(),
+                   [](const AxisSummary& a) { return a.axis == "engine.kernel_set"; });
   REQUIRE(axis != comparison.axes.end());
   CHECK(axis->is_identity);
 }
@@ -270,7 +289,8 @@ TEST_CASE("a cell keeps the reason why it was not exercised") {
   const RunComparison comparison = compare_within_run(run);
   CHECK(cell_named(comparison, "load.concurrency=8").exercised);
   CHECK_FALSE(cell_named(comparison, "load.concurrency=32").exercised);
-  CHECK(cell_named(comparison, "load.concurrency=32").not_exercised_reason == "achieved batch 7 of 32");
+  CHECK(cell_named(comparison, "load.concurrency=32").not_exercised_reason ==
+        "achieved batch 7 of 32");
   run.cells[0].exercised = false;
   CHECK_FALSE(cell_named(compare_within_run(run), "load.concurrency=8").exercised);
 }

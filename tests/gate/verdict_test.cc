@@ -24,14 +24,18 @@ void drift(RunRecord& run, int32_t cell, int32_t prompt) {
 }
 
 void drop_sample(RunRecord& run, int32_t cell, int32_t prompt) {
-  std::erase_if(run.samples, [&](const SampleRecord& s) { return s.cell_index == cell && s.prompt_index == prompt; });
+  std::erase_if(run.samples, [&](const SampleRecord& s) {
+    return s.cell_index == cell && s.prompt_index == prompt;
+  });
 }
 
 void strip_hashes(RunRecord& run) {
   for (SampleRecord& s : run.samples) s.trace = tokens_only(s.trace);
 }
 
-Verdict check(const RunRecord& run, int level) { return check_run(compare_within_run(run), *level_from_number(level)); }
+Verdict check(const RunRecord& run, int level) {
+  return check_run(compare_within_run(run), *level_from_number(level));
+}
 
 Verdict gate_at(const RunRecord& base, const RunRecord& candidate, int level) {
   const RunComparison within = compare_within_run(candidate);
@@ -45,7 +49,9 @@ std::string first_reason(const Verdict& verdict) {
   return verdict.reasons.empty() ? "" : verdict.reasons[0].subject + ": " + verdict.reasons[0].text;
 }
 
-void rename_item(RunRecord& run, size_t i, const std::string& value) { run.fingerprint.items[i].value = value; }
+void rename_item(RunRecord& run, size_t i, const std::string& value) {
+  run.fingerprint.items[i].value = value;
+}
 
 }  // namespace
 
@@ -54,7 +60,9 @@ TEST_CASE("a clean run passes at both levels and says what the evidence allows")
     const Verdict verdict = check(clean_run(64), level);
     CHECK(verdict.outcome == Outcome::kPass);
     CHECK(verdict.reasons.empty());
-    CHECK(verdict.sentence.find("64 of 64 prompts match (95 % bound: at most 4.6 % of such prompts differ)") != std::string::npos);
+    CHECK(verdict.sentence.find(
+              "64 of 64 prompts match (95 % bound: at most 4.6 % of such prompts differ)") !=
+          std::string::npos);
   }
 }
 
@@ -63,7 +71,8 @@ TEST_CASE("drift fails level 2 only, a flip fails both") {
   drift(run, 1, 0);
   CHECK(check(run, 1).outcome == Outcome::kPass);
   CHECK(check(run, 2).outcome == Outcome::kFail);
-  CHECK(first_reason(check(run, 2)) == "load.concurrency=8: 1 of 4 answers differ from cell reference: 0 in tokens, 1 in bits");
+  CHECK(first_reason(check(run, 2)) ==
+        "load.concurrency=8: 1 of 4 answers differ from cell reference: 0 in tokens, 1 in bits");
   flip(run, 2, 3);
   CHECK(check(run, 1).outcome == Outcome::kFail);
 }
@@ -150,15 +159,18 @@ TEST_CASE("a candidate whose answers differ fails the gate at the level it break
 TEST_CASE("a candidate that repeats the base run's dependence on load fails too") {
   RunRecord run = clean_run();
   flip(run, 1, 0);
-  CHECK(gate(compare_runs(run, run), {}).outcome == Outcome::kPass);  // nothing changed since the base
+  CHECK(gate(compare_runs(run, run), {}).outcome ==
+        Outcome::kPass);  // nothing changed since the base
   const Verdict verdict = gate_at(run, run, 1);
   CHECK(verdict.outcome == Outcome::kFail);
   CHECK(first_reason(verdict) ==
-        "load.concurrency=8: within the candidate, 1 of 4 answers differ from cell reference: 1 in tokens");
+        "load.concurrency=8: within the candidate, 1 of 4 answers differ from cell reference: 1 in "
+        "tokens");
 }
 
-TEST_CASE("other weights, tokenizer, template or prompts make runs incomparable, with both values") {
-  const char* subjects[] = {"model.weights.stored_root", "text.template.digest", "text.tokenizer.digest"};
+TEST_CASE(
+    "other weights, tokenizer, template or prompts make runs incomparable, with both values") {
+  const char* subjects[] = {"model.weights.stored_root", "text.chat_template", "text.tokenizer"};
   for (size_t i = 0; i < 3; ++i) {
     RunRecord candidate = clean_run();
     rename_item(candidate, i, "ee55");
@@ -167,7 +179,8 @@ TEST_CASE("other weights, tokenizer, template or prompts make runs incomparable,
     CHECK(verdict.outcome == Outcome::kIncomparable);
     CHECK(verdict.reasons[0].subject == subjects[i]);
     CHECK(verdict.reasons[0].text.find("candidate ee55") != std::string::npos);
-    CHECK(verdict.reasons[0].text.find("base " + clean_run().fingerprint.items[i].value) != std::string::npos);
+    CHECK(verdict.reasons[0].text.find("base " + clean_run().fingerprint.items[i].value) !=
+          std::string::npos);
   }
   RunRecord candidate = clean_run();
   candidate.prompts_digest = "0000";
@@ -219,7 +232,9 @@ TEST_CASE("nothing in common is unsupported") {
   CHECK(verdict.sentence.find("no prompt could be judged") != std::string::npos);
 }
 
-TEST_CASE("where several outcomes apply: incomparable, unsupported, fail, incomplete, inconclusive, warn") {
+TEST_CASE(
+    "where several outcomes apply: incomparable, unsupported, fail, incomplete, inconclusive, "
+    "warn") {
   CHECK(precedence(Outcome::kIncomparable) > precedence(Outcome::kUnsupported));
   CHECK(precedence(Outcome::kUnsupported) > precedence(Outcome::kFail));
   CHECK(precedence(Outcome::kFail) > precedence(Outcome::kIncomplete));

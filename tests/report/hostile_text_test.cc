@@ -20,11 +20,32 @@ namespace {
 std::vector<std::string> hostile_strings() {
   std::string every_byte;
   for (int b = 0; b < 256; ++b) every_byte += static_cast<char>(b);
-  return {"<script>alert(1)</script>", "</code></td></tr></table><img src=x onerror=alert(1)>", "|a|b|\n|---|---|\n", "```\n# heading\n",
-          "`code` *bold* _it_ [link](javascript:alert(1)) ![i](https://evil.example/x.png)", "@everyone #1 www.evil.example https://evil.example",
-          "=cmd|'/C calc'!A0", "+1+1", "-2+3", "@SUM(1)", "\t=1", "\r=1", "\"quoted\",\"and,comma\"", "\x1b[2J\x1b]0;owned\x07\x1b[31m",
-          "\u009b31m", "\u202Egnp.exe", "a\0b"s, "\xff\xfe\xc3", "\xed\xa0\x80", "::set-output name=x::y\n::error::z", "%0a%0d", "&lt;b&gt;",
-          every_byte, std::string(20000, '|'), std::string(20000, '\n'), ""};
+  return {"<script>alert(1)</script>",
+          "</code></td></tr></table><img src=x onerror=alert(1)>",
+          "|a|b|\n|---|---|\n",
+          "```\n# heading\n",
+          "`code` *bold* _it_ [link](javascript:alert(1)) ![i](https://evil.example/x.png)",
+          "@everyone #1 www.evil.example https://evil.example",
+          "=cmd|'/C calc'!A0",
+          "+1+1",
+          "-2+3",
+          "@SUM(1)",
+          "\t=1",
+          "\r=1",
+          "\"quoted\",\"and,comma\"",
+          "\x1b[2J\x1b]0;owned\x07\x1b[31m",
+          "\u009b31m",
+          "\u202Egnp.exe",
+          "a\0b"s,
+          "\xff\xfe\xc3",
+          "\xed\xa0\x80",
+          "::set-output name=x::y\n::error::z",
+          "%0a%0d",
+          "&lt;b&gt;",
+          every_byte,
+          std::string(20000, '|'),
+          std::string(20000, '\n'),
+          ""};
 }
 
 // The string wherever a record has text.
@@ -33,7 +54,8 @@ RunRecord poisoned_run(const std::string& text) {
   run.id = run.target = run.label = text;
   run.fingerprint.id = text;
   run.fingerprint.items.push_back(item(FingerprintClass::kSoftware, text, text));
-  for (Request& request : run.requests) request.id = text + std::to_string(&request - run.requests.data());
+  for (Request& request : run.requests)
+    request.id = text + std::to_string(&request - run.requests.data());
   for (CellRecord& cell : run.cells) {
     cell.name = text + std::to_string(cell.index);
     cell.values = {{text, text + std::to_string(cell.index)}, {"load.concurrency", text}};
@@ -52,11 +74,15 @@ struct Poisoned {
     base.fingerprint.items.back().value += "x";
     between = compare_runs(base, run);
     for (const RunComparison* comparison : {&within, &between}) {
-      verdicts.push_back(comparison == &within ? check_run(within, Level::kBitwise) : gate(between, {}));
+      verdicts.push_back(comparison == &within ? check_run(within, Level::kBitwise)
+                                               : gate(between, {}));
     }
     for (size_t i = 0; i < 2; ++i) {
-      inputs.push_back({.comparison = i == 0 ? within : between, .verdict = verdicts[i], .token_texts = {{20, text}, {21, text}},
-                        .prompt_texts = {text, text, text}, .next_command = text});
+      inputs.push_back({.comparison = i == 0 ? within : between,
+                        .verdict = verdicts[i],
+                        .token_texts = {{20, text}, {21, text}},
+                        .prompt_texts = {text, text, text},
+                        .next_command = text});
     }
   }
   RunRecord run;
@@ -72,14 +98,16 @@ bool is_printable_line_text(const std::string& text) {
     const auto byte = static_cast<unsigned char>(c);
     if ((byte < 0x20 && c != '\n') || byte == 0x7F) return false;
   }
-  // No C1 control, bidirectional mark or invalid byte either: making it visible changes nothing but line ends and backslashes.
+  // No C1 control, bidirectional mark or invalid byte either: making it visible changes nothing but
+  // line ends and backslashes.
   std::string flat = text;
   std::erase_if(flat, [](char c) { return c == '\n' || c == '\\'; });
   return visible_text(flat) == flat;
 }
 
 bool is_ascii_lines(const std::string& text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c == '\n' || (c >= 0x20 && c < 0x7F); });
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return c == '\n' || (c >= 0x20 && c < 0x7F); });
 }
 
 // Tags that the report itself writes, and nothing else.
@@ -101,7 +129,9 @@ TEST_CASE("no hostile string breaks out of the Markdown report") {
       CHECK(is_printable_line_text(report));
       CHECK(has_only_code_tags(report));
       CHECK(report.size() <= 65536);
-      for (const char* markup : {"`", "](", "![", "@everyone", "https:", "www.evil", "\n::", "\n# "}) CHECK(report.find(markup) == std::string::npos);
+      for (const char* markup :
+           {"`", "](", "![", "@everyone", "https:", "www.evil", "\n::", "\n# "})
+        CHECK(report.find(markup) == std::string::npos);
       CHECK(report.starts_with("**"));
     }
   }
@@ -132,8 +162,12 @@ TEST_CASE("no hostile string is a formula, or breaks a row, in the CSV report") 
         }
         REQUIRE(fields.size() == n_fields);
         for (const std::string& field : fields) {
-          const bool is_number = !field.empty() && field.find_first_not_of("0123456789.+-einfa") == std::string::npos && field.size() < 30;
-          const bool is_formula = !field.empty() && std::string("=+-@").find(field[0]) != std::string::npos;
+          const bool is_number =
+              !field.empty() &&
+              field.find_first_not_of("0123456789.+-einfa") == std::string::npos &&
+              field.size() < 30;
+          const bool is_formula =
+              !field.empty() && std::string("=+-@").find(field[0]) != std::string::npos;
           CHECK((is_number || !is_formula));
         }
       }
@@ -152,7 +186,8 @@ TEST_CASE("hostile strings come back from JSON as they were, or with invalid byt
       CHECK(parsed.at("next_command") == json_text(text));
       CHECK(SchemaCheck("report.schema.json").errors(parsed).empty());
     }
-    const std::string summary = json_line(run_summary_json(poisoned.run, poisoned.within, poisoned.verdicts[0]));
+    const std::string summary =
+        json_line(run_summary_json(poisoned.run, poisoned.within, poisoned.verdicts[0]));
     CHECK(parse_json(summary, "summary").at("run") == json_text(text));
     CHECK(is_ascii_lines(summary));
     CHECK(summary.find('\n') == std::string::npos);
@@ -183,13 +218,18 @@ std::pair<RunRecord, RunRecord> crowded_runs(const std::string& text) {
     cell.index = c;
     cell.reference_index = c % 3 == 0 ? c : 0;
     cell.name = text + std::to_string(c);
-    cell.values = {{"load.concurrency" + text, text + std::to_string(c)}, {"engine.kernel_set", text + std::to_string(c)}};
+    cell.values = {{"load.concurrency" + text, text + std::to_string(c)},
+                   {"engine.kernel_set", text + std::to_string(c)}};
     cell.exercised = false;
     cell.not_exercised_reason = text;
     run.cells.push_back(cell);
-    for (int32_t p = 0; p < 40; ++p) run.samples.push_back({.cell_index = c, .prompt_index = p, .repeat = 0, .trace = answer({10, 21, 30, 40})});
+    for (int32_t p = 0; p < 40; ++p)
+      run.samples.push_back(
+          {.cell_index = c, .prompt_index = p, .repeat = 0, .trace = answer({10, 21, 30, 40})});
   }
-  for (int i = 0; i < 50; ++i) run.fingerprint.items.push_back(item(FingerprintClass::kSoftware, text + std::to_string(i), text));
+  for (int i = 0; i < 50; ++i)
+    run.fingerprint.items.push_back(
+        item(FingerprintClass::kSoftware, text + std::to_string(i), text));
   for (Request& request : run.requests) request.id += text;
   RunRecord base = clean_run(40);
   base.requests = run.requests;
@@ -205,14 +245,21 @@ TEST_CASE("the largest hostile report still fits a pull request comment") {
     const auto [base, run] = crowded_runs(text);
     for (const RunComparison& comparison : {compare_within_run(run), compare_runs(base, run)}) {
       const bool within = comparison.kind == ComparisonKind::kWithinRun;
-      const Verdict verdict = within ? check_run(comparison, Level::kBitwise) : gate(comparison, {});
+      const Verdict verdict =
+          within ? check_run(comparison, Level::kBitwise) : gate(comparison, {});
       const std::string report =
-          markdown_report({.comparison = comparison, .verdict = verdict, .token_texts = {{20, text}, {21, text}},
-                           .prompt_texts = std::vector<std::string>(40, text), .next_command = text});
+          markdown_report({.comparison = comparison,
+                           .verdict = verdict,
+                           .token_texts = {{20, text}, {21, text}},
+                           .prompt_texts = std::vector<std::string>(40, text),
+                           .next_command = text});
       CHECK(report.size() <= 65536);
       CHECK(report.starts_with("**" + verdict.sentence + "**\n"));
-      CHECK((report.find("not shown") != std::string::npos || report.find("were left out") != std::string::npos));
-      if (text[0] == 'x') CHECK(report.find("were left out") == std::string::npos);  // plain long names are no reason to drop anything
+      CHECK((report.find("not shown") != std::string::npos ||
+             report.find("were left out") != std::string::npos));
+      if (text[0] == 'x')
+        CHECK(report.find("were left out") ==
+              std::string::npos);  // plain long names are no reason to drop anything
     }
   }
 }

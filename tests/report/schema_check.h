@@ -1,5 +1,5 @@
-// Checks a value against the part of JSON Schema 2020-12 that schemas/ uses, so that no report leaves its schema unnoticed.
-// A keyword that this does not know is an error, never ignored.
+// Checks a value against the part of JSON Schema 2020-12 that schemas/ uses, so that no report
+// leaves its schema unnoticed. A keyword that this does not know is an error, never ignored.
 #pragma once
 
 #include <regex>
@@ -41,37 +41,48 @@ class SchemaCheck {
 
   static bool has_one_type(const Json& value, const Json& types) {
     if (types.is_string()) return has_type(value, types.get<std::string>());
-    return std::any_of(types.begin(), types.end(), [&](const Json& type) { return has_type(value, type.get<std::string>()); });
+    return std::any_of(types.begin(), types.end(),
+                       [&](const Json& type) { return has_type(value, type.get<std::string>()); });
   }
 
   void check(const Json& schema, const Json& value, const std::string& at) {
-    for (const auto& [keyword, rule] : schema.items()) check_keyword(keyword, rule, schema, value, at);
+    for (const auto& [keyword, rule] : schema.items())
+      check_keyword(keyword, rule, schema, value, at);
   }
 
-  void check_keyword(const std::string& keyword, const Json& rule, const Json& schema, const Json& value, const std::string& at) {
-    if (keyword == "$schema" || keyword == "$id" || keyword == "$defs" || keyword == "title" || keyword == "description") return;
+  void check_keyword(const std::string& keyword, const Json& rule, const Json& schema,
+                     const Json& value, const std::string& at) {
+    if (keyword == "$schema" || keyword == "$id" || keyword == "$defs" || keyword == "title" ||
+        keyword == "description")
+      return;
     if (keyword == "$ref") return check_reference(rule.get<std::string>(), value, at);
     if (keyword == "type") {
       if (!has_one_type(value, rule)) fail(at, "is no " + rule.dump());
     } else if (keyword == "const") {
       if (value != rule) fail(at, "is not " + rule.dump());
     } else if (keyword == "enum") {
-      if (std::find(rule.begin(), rule.end(), value) == rule.end()) fail(at, value.dump() + " is not in " + rule.dump());
+      if (std::find(rule.begin(), rule.end(), value) == rule.end())
+        fail(at, value.dump() + " is not in " + rule.dump());
     } else if (keyword == "anyOf") {
       check_any(rule, value, at);
     } else if (keyword == "pattern") {
-      if (value.is_string() && !std::regex_search(value.get<std::string>(), std::regex(rule.get<std::string>()))) fail(at, "pattern");
+      if (value.is_string() &&
+          !std::regex_search(value.get<std::string>(), std::regex(rule.get<std::string>())))
+        fail(at, "pattern");
     } else if (keyword == "minimum" || keyword == "maximum") {
-      if (value.is_number() && (keyword == "minimum" ? value < rule : value > rule)) fail(at, keyword);
+      if (value.is_number() && (keyword == "minimum" ? value < rule : value > rule))
+        fail(at, keyword);
     } else if (keyword == "minItems" || keyword == "maxItems") {
       const size_t n = rule.get<size_t>();
-      if (value.is_array() && (keyword == "minItems" ? value.size() < n : value.size() > n)) fail(at, keyword);
+      if (value.is_array() && (keyword == "minItems" ? value.size() < n : value.size() > n))
+        fail(at, keyword);
     } else if (keyword == "items") {
       if (!value.is_array()) return;
       for (size_t i = 0; i < value.size(); ++i) check(rule, value[i], at + "/" + std::to_string(i));
     } else if (keyword == "required") {
       for (const Json& key : rule) {
-        if (value.is_object() && !value.contains(key.get<std::string>())) fail(at, "lacks " + key.dump());
+        if (value.is_object() && !value.contains(key.get<std::string>()))
+          fail(at, "lacks " + key.dump());
       }
     } else if (keyword == "properties") {
       for (const auto& [key, sub] : rule.items()) {
@@ -84,7 +95,8 @@ class SchemaCheck {
     }
   }
 
-  void check_additional(const Json& rule, const Json& schema, const Json& value, const std::string& at) {
+  void check_additional(const Json& rule, const Json& schema, const Json& value,
+                        const std::string& at) {
     if (!value.is_object()) return;
     for (const auto& [key, member] : value.items()) {
       if (schema.contains("properties") && schema.at("properties").contains(key)) continue;
@@ -114,8 +126,10 @@ class SchemaCheck {
 
   void check_reference(const std::string& reference, const Json& value, const std::string& at) {
     const std::string local = "#/$defs/";
-    if (reference.starts_with(local)) return check(root_.at("$defs").at(reference.substr(local.size())), value, at);
-    for (const std::string& error : SchemaCheck(reference).errors(value)) errors_.push_back(at + error);
+    if (reference.starts_with(local))
+      return check(root_.at("$defs").at(reference.substr(local.size())), value, at);
+    for (const std::string& error : SchemaCheck(reference).errors(value))
+      errors_.push_back(at + error);
   }
 
   std::string file_;

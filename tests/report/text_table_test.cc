@@ -34,8 +34,10 @@ TEST_CASE("columns line up, numbers to the right") {
 }
 
 TEST_CASE("a long cell name goes on in the next line, broken after a comma, and loses nothing") {
-  const std::string name = "load.concurrency=32,engine.chunked_prefill=16,load.position=middle,load.neighbours=longer";
-  const std::string table = text_table({{"cell"}, {"samples", Align::kRight}, {"state"}}, {{name, "64", "not exercised"}});
+  const std::string name =
+      "load.concurrency=32,engine.chunked_prefill=16,load.position=middle,load.neighbours=longer";
+  const std::string table = text_table({{"cell"}, {"samples", Align::kRight}, {"state"}},
+                                       {{name, "64", "not exercised"}});
   CHECK(widest_line(table) <= 80);
   CHECK(table.find("load.concurrency=32,engine.chunked_prefill=16,") != std::string::npos);
   CHECK(without_breaks(table).find("load.position=middle,") != std::string::npos);

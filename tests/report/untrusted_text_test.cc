@@ -11,15 +11,16 @@ TEST_CASE("printable text shows as itself, everything else as an escape") {
   CHECK(visible_text("caf\u00e9 \u4e2d \U0001F600") == "caf\u00e9 \u4e2d \U0001F600");
   CHECK(visible_text("a\n\r\tb\\") == "a\\n\\r\\tb\\\\");
   CHECK(visible_text("\x1b[31m\x07\x7f"s + "\0"s) == "\\x1b[31m\\x07\\x7f\\x00");
-  CHECK(visible_text("\u202Eabc\u2066\u200B\uFEFF\u00AD\u009B") == "\\u{202e}abc\\u{2066}\\u{200b}\\u{feff}\\u{ad}\\u{9b}");
+  CHECK(visible_text("\u202Eabc\u2066\u200B\uFEFF\u00AD\u009B") ==
+        "\\u{202e}abc\\u{2066}\\u{200b}\\u{feff}\\u{ad}\\u{9b}");
   CHECK(visible_text("\U000E0041") == "\\u{e0041}");
 }
 
 TEST_CASE("bytes that are not UTF-8 are shown one by one") {
   CHECK(visible_text("a\xff"s + "b") == "a\\xffb");
-  CHECK(visible_text("\xe4\xb8") == "\\xe4\\xb8");                  // cut short
-  CHECK(visible_text("\xc0\xaf") == "\\xc0\\xaf");                  // overlong
-  CHECK(visible_text("\xed\xa0\x80") == "\\xed\\xa0\\x80");         // a surrogate
+  CHECK(visible_text("\xe4\xb8") == "\\xe4\\xb8");                    // cut short
+  CHECK(visible_text("\xc0\xaf") == "\\xc0\\xaf");                    // overlong
+  CHECK(visible_text("\xed\xa0\x80") == "\\xed\\xa0\\x80");           // a surrogate
   CHECK(visible_text("\xf5\x80\x80\x80") == "\\xf5\\x80\\x80\\x80");  // past U+10FFFF
   CHECK(json_text("a\xff"s + "\xe4\xb8" + "b") == "a\uFFFD\uFFFD\uFFFDb");
   CHECK(json_text("caf\u00e9\n") == "caf\u00e9\n");
