@@ -75,8 +75,7 @@ void add_numerics_items(const FingerprintInputs& inputs, ItemList& items) {
   if (inputs.checkpoint)
     items.measured(kClass, "segments", std::to_string(inputs.checkpoint->config().n_segments()));
   const std::string reason = "no kernel set was chosen";
-  const NumericsInputs numerics = inputs.numerics.value_or(
-      NumericsInputs{.kernel_set = {}, .isa = {}, .kv_dtype = {}, .scheme = {}});
+  const NumericsInputs numerics = inputs.numerics.value_or(NumericsInputs{.scheme = {}});
   items.declared_or_unknown(kClass, "kernel_set", numerics.kernel_set, reason);
   items.declared_or_unknown(kClass, "isa", numerics.isa, reason);
   items.declared_or_unknown(kClass, "kv_dtype", numerics.kv_dtype, reason);

@@ -25,24 +25,24 @@ inline constexpr const char* kNumericContractVersion = "1-draft";
 // How text becomes token ids. Digests come from the text layer's caller; what is empty is recorded
 // as unknown.
 struct TextInputs {
-  std::string tokenizer_digest;       // SHA-256 (hex) of all that decides how text becomes ids
-  std::string chat_template_digest;   // of the template's text
-  std::string rendered_probe_digest;  // of a fixed conversation, rendered and encoded
+  std::string tokenizer_digest = {};       // SHA-256 (hex) of all that decides how text becomes ids
+  std::string chat_template_digest = {};   // of the template's text
+  std::string rendered_probe_digest = {};  // of a fixed conversation, rendered and encoded
   std::string missing_reason = "not handed in";
 };
 
 struct NumericsInputs {
-  std::string kernel_set;  // "cpu"
-  std::string isa;         // "avx512"
-  std::string kv_dtype;    // "f16"
+  std::string kernel_set = {};  // "cpu"
+  std::string isa = {};         // "avx512"
+  std::string kv_dtype = {};    // "f16"
   std::string scheme = "f32";
 };
 
 struct SchedulerInputs {
   int64_t tensor_parallel = 1;
-  std::optional<int64_t> max_batch_requests;
-  std::optional<int64_t> max_batch_tokens;
-  std::optional<int64_t> chunk_tokens;  // nothing: prefill is not chunked
+  std::optional<int64_t> max_batch_requests = std::nullopt;
+  std::optional<int64_t> max_batch_tokens = std::nullopt;
+  std::optional<int64_t> chunk_tokens = std::nullopt;  // nothing: prefill is not chunked
   std::string prefix_cache = "off";
   std::string speculation = "off";
 };
