@@ -1,5 +1,6 @@
-// The table of kernel sets. A row names one (set, instruction set), says why it cannot run here when it
-// cannot, and gives its operators when it can. Rows of a set go from the slowest to the fastest.
+// The table of kernel sets. A row names one (set, instruction set), says why it cannot run here
+// when it cannot, and gives its operators when it can. Rows of a set go from the slowest to the
+// fastest.
 #include "kernels/registry.h"
 
 #include <algorithm>
@@ -21,7 +22,9 @@ struct Row {
   const KernelSet& (*get)();
 };
 
-std::string always_runs() { return {}; }
+std::string always_runs() {
+  return {};
+}
 
 #if defined(__x86_64__)
 
@@ -50,13 +53,21 @@ std::string why_not_avx512() {
                   {"F16C", __builtin_cpu_supports("f16c")}});
 }
 
-std::string why_not_neon() { return "this is an x86-64 processor"; }
+std::string why_not_neon() {
+  return "this is an x86-64 processor";
+}
 
 #else
 
-std::string why_not_avx2() { return "this is not an x86-64 processor"; }
-std::string why_not_avx512() { return why_not_avx2(); }
-std::string why_not_neon() { return "this version has no NEON variant; the portable one gives the same bits"; }
+std::string why_not_avx2() {
+  return "this is not an x86-64 processor";
+}
+std::string why_not_avx512() {
+  return why_not_avx2();
+}
+std::string why_not_neon() {
+  return "this version has no NEON variant; the portable one gives the same bits";
+}
 
 #endif
 
@@ -68,7 +79,9 @@ std::string why_not_openblas() {
 #endif
 }
 
-std::string why_not_cuda() { return "built without the CUDA toolkit"; }
+std::string why_not_cuda() {
+  return "built without the CUDA toolkit";
+}
 
 #if defined(__x86_64__)
 constexpr auto kAvx2Set = cpu_kernel_set_avx2;
@@ -98,7 +111,9 @@ constexpr Row kRows[] = {
 std::vector<std::string> distinct(const char* Row::*column) {
   std::vector<std::string> words;
   for (const Row& row : kRows) {
-    if (std::find(words.begin(), words.end(), row.*column) == words.end()) words.emplace_back(row.*column);
+    if (std::find(words.begin(), words.end(), row.*column) == words.end()) {
+      words.emplace_back(row.*column);
+    }
   }
   return words;
 }
@@ -126,15 +141,17 @@ std::vector<const Row*> rows_of(const std::string& name) {
 [[noreturn]] void refuse_unknown_isa(const std::string& name, const std::string& isa) {
   std::vector<std::string> of_set;
   for (const Row* row : rows_of(name)) of_set.emplace_back(row->isa);
-  throw Error(ErrorCode::usage,
-              "kernel set '" + name + "' has no instruction set '" + isa + "'" + did_you_mean(isa, of_set),
-              "its instruction sets are: " + joined(of_set));
+  throw Error(
+      ErrorCode::usage,
+      "kernel set '" + name + "' has no instruction set '" + isa + "'" + did_you_mean(isa, of_set),
+      "its instruction sets are: " + joined(of_set));
 }
 
 [[noreturn]] void refuse_unavailable(const Row& row, const std::string& reason) {
-  throw Error(ErrorCode::environment,
-              "kernel set '" + std::string(row.name) + "' (" + row.isa + ") cannot run here: " + reason,
-              "choose another set or instruction set; isobit never substitutes one for you");
+  throw Error(
+      ErrorCode::environment,
+      "kernel set '" + std::string(row.name) + "' (" + row.isa + ") cannot run here: " + reason,
+      "choose another set or instruction set; isobit never substitutes one for you");
 }
 
 }  // namespace

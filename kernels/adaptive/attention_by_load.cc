@@ -1,4 +1,5 @@
-// attention of `cpu-adaptive`: softmax over splits of the positions, as many splits as the step leaves room for.
+// attention of `cpu-adaptive`: softmax over splits of the positions, as many splits as the step
+// leaves room for.
 #include <algorithm>
 #include <limits>
 
@@ -59,7 +60,8 @@ struct Step {
   // records: (n_rows, n_heads, n_splits, record_floats)
   AttendItem item(const Tile& tile, int64_t kv_head, int64_t split, float* records) const {
     const int64_t group = shape.n_heads / shape.n_kv_heads, head = kv_head * group;
-    const int64_t width = (tile.n_blocks + n_splits - 1) / n_splits, first = std::min(split * width, tile.n_blocks);
+    const int64_t width = (tile.n_blocks + n_splits - 1) / n_splits,
+                  first = std::min(split * width, tile.n_blocks);
     return {.q = q + tile.first_row * q_stride + head * shape.head_dim,
             .q_stride = q_stride,
             .n_rows = tile.n_rows,
@@ -71,7 +73,8 @@ struct Step {
             .kv_head = kv_head,
             .score_scale = shape.score_scale,
             .cache = &cache,
-            .partial = records + ((tile.first_row * shape.n_heads + head) * n_splits + split) * record_floats,
+            .partial = records +
+                       ((tile.first_row * shape.n_heads + head) * n_splits + split) * record_floats,
             .partial_row_stride = shape.n_heads * n_splits * record_floats,
             .partial_head_stride = n_splits * record_floats};
   }
@@ -83,28 +86,33 @@ int64_t splits_for_load(int64_t n_row_tiles, int64_t n_kv_heads) {
   return std::max<int64_t>(1, kWantedItems / (n_row_tiles * n_kv_heads));
 }
 
-void attention(const float* q, int64_t q_stride, const AttentionShape& shape, const BatchView& batch,
-               const KvLayerView& cache, float* out, ThreadPool& pool) {
+void attention(const float* q, int64_t q_stride, const AttentionShape& shape,
+               const BatchView& batch, const KvLayerView& cache, float* out, ThreadPool& pool) {
   ISOBIT_REQUIRE(shape.n_heads % shape.n_kv_heads == 0 && shape.n_kv_heads == cache.n_kv_heads);
   if (batch.n_rows == 0) return;
   const std::vector<Tile> tiles = row_tiles(batch);
   const auto n_tiles = static_cast<int64_t>(tiles.size());
-  const int64_t n_splits = splits_for_load(n_tiles, shape.n_kv_heads), record_floats = shape.head_dim + 2;
+  const int64_t n_splits = splits_for_load(n_tiles, shape.n_kv_heads),
+                record_floats = shape.head_dim + 2;
   const Step step{q, q_stride, shape, batch, cache, n_splits, record_floats};
-  std::vector<float> records(static_cast<size_t>(batch.n_rows * shape.n_heads * n_splits * record_floats));
+  std::vector<float> records(
+      static_cast<size_t>(batch.n_rows * shape.n_heads * n_splits * record_floats));
   std::vector<std::vector<float>> scratch(static_cast<size_t>(pool.n_threads()));
-  pool.run(static_cast<size_t>(n_tiles * shape.n_kv_heads * n_splits), [&](size_t index, int thread) {
-    const auto i = static_cast<int64_t>(index);
-    const Tile& tile = tiles[static_cast<size_t>(i / n_splits / shape.n_kv_heads)];
-    const AttendItem item = step.item(tile, i / n_splits % shape.n_kv_heads, i % n_splits, records.data());
-    std::vector<float>& own = scratch[static_cast<size_t>(thread)];
-    own.resize(std::max(own.size(), static_cast<size_t>(attend_scratch_floats(item))));
-    row_work().attend(item, own.data());
-  });
+  pool.run(static_cast<size_t>(n_tiles * shape.n_kv_heads * n_splits),
+           [&](size_t index, int thread) {
+             const auto i = static_cast<int64_t>(index);
+             const Tile& tile = tiles[static_cast<size_t>(i / n_splits / shape.n_kv_heads)];
+             const AttendItem item =
+                 step.item(tile, i / n_splits % shape.n_kv_heads, i % n_splits, records.data());
+             std::vector<float>& own = scratch[static_cast<size_t>(thread)];
+             own.resize(std::max(own.size(), static_cast<size_t>(attend_scratch_floats(item))));
+             row_work().attend(item, own.data());
+           });
   pool.run(static_cast<size_t>(batch.n_rows), [&](size_t r, int) {
     float* row_out = out + static_cast<int64_t>(r) * shape.n_heads * shape.head_dim;
     for (int64_t h = 0; h < shape.n_heads; ++h) {
-      const float* of_query = records.data() + (static_cast<int64_t>(r) * shape.n_heads + h) * n_splits * record_floats;
+      const float* of_query =
+          records.data() + (static_cast<int64_t>(r) * shape.n_heads + h) * n_splits * record_floats;
       join_splits(of_query, n_splits, shape.head_dim, row_out + h * shape.head_dim);
     }
     row_work().round_to_bf16(row_out, shape.n_heads * shape.head_dim);

@@ -1,9 +1,10 @@
-// matmul of `cpu-adaptive`: OpenBLAS on the F32 rows as they are; quantised and 16-bit rows stay stored and become f32 a
-// few at a time, in a buffer that fits the cache. Which routine runs depends on the number of rows in the step, as it does
-// in every serving engine, and so do the bits.
+// matmul of `cpu-adaptive`: OpenBLAS on the F32 rows as they are; quantised and 16-bit rows stay
+// stored and become f32 a few at a time, in a buffer that fits the cache. Which routine runs
+// depends on the number of rows in the step, as it does in every serving engine, and so do the
+// bits.
 //
-// OpenBLAS itself runs on one thread: the pool's workers each call it for a range of output columns. (Its own pool would
-// compete with the spinning workers.)
+// OpenBLAS itself runs on one thread: the pool's workers each call it for a range of output
+// columns. (Its own pool would compete with the spinning workers.)
 #include <cblas.h>
 
 #include <algorithm>
@@ -16,9 +17,9 @@
 namespace isobit::adaptive {
 namespace {
 
-constexpr int64_t kFewRows = 4;        // up to here each weight row is decoded once and multiplied row by row
+constexpr int64_t kFewRows =
+    4;  // up to here each weight row is decoded once and multiplied row by row
 constexpr int64_t kPanelColumns = 96;  // decoded at once otherwise
-constexpr int64_t kRangeColumns = 192; // of an F32 matrix per call
 
 struct StoredPart {
   DType dtype = DType::kF32;
@@ -35,11 +36,13 @@ struct StoredMatrix : PackedMatrix {
 
 StoredPart copy_part(const MatrixPart& part, int64_t first_column, ThreadPool& pool) {
   const TensorView& weight = *part.weight;
-  StoredPart stored{weight.dtype, weight.n_rows(), first_column, weight.row_bytes(), {},
-                    {part.bias.begin(), part.bias.end()}};
+  StoredPart stored{weight.dtype, weight.n_rows(),
+                    first_column, weight.row_bytes(),
+                    {},           {part.bias.begin(), part.bias.end()}};
   stored.rows.resize(static_cast<size_t>(stored.n_out) * stored.row_bytes);
   pool.run(static_cast<size_t>(stored.n_out), [&](size_t n, int) {
-    std::memcpy(stored.rows.data() + n * stored.row_bytes, weight.row(static_cast<int64_t>(n)), stored.row_bytes);
+    std::memcpy(stored.rows.data() + n * stored.row_bytes, weight.row(static_cast<int64_t>(n)),
+                stored.row_bytes);
   });
   return stored;
 }
@@ -50,13 +53,25 @@ struct Range {
   int64_t first;
   int64_t n;
 
-  const std::byte* row(int64_t i) const { return part->rows.data() + static_cast<size_t>(first + i) * part->row_bytes; }
+  const std::byte* row(int64_t i) const {
+    return part->rows.data() + static_cast<size_t>(first + i) * part->row_bytes;
+  }
 };
 
-std::vector<Range> ranges_of(const StoredMatrix& matrix) {
+// Output columns of an F32 part per call: two calls a thread when there is much to do, small ones
+// that stay in cache when the rows are few and the time goes into reading weights.
+int64_t columns_per_call(int64_t n_out, int64_t n_rows, int n_threads) {
+  constexpr int64_t kSmallest = 64, kLargest = 768;
+  if (n_rows <= 16) return kSmallest;
+  const int64_t share = (n_out + 2 * n_threads - 1) / (2 * n_threads);
+  return std::clamp((share + 15) / 16 * 16, kSmallest, kLargest);
+}
+
+std::vector<Range> ranges_of(const StoredMatrix& matrix, int64_t n_rows, int n_threads) {
   std::vector<Range> ranges;
   for (const StoredPart& part : matrix.parts) {
-    const int64_t width = part.dtype == DType::kF32 ? kRangeColumns : kPanelColumns;
+    const int64_t width =
+        part.dtype == DType::kF32 ? columns_per_call(part.n_out, n_rows, n_threads) : kPanelColumns;
     for (int64_t first = 0; first < part.n_out; first += width) {
       ranges.push_back({&part, first, std::min(width, part.n_out - first)});
     }
@@ -68,7 +83,7 @@ struct Product {
   const float* x;  // (n_rows, n_in)
   int64_t n_rows;
   int64_t n_in;
-  float* y;        // (n_rows, n_out)
+  float* y;  // (n_rows, n_out)
   int64_t n_out;
 };
 
@@ -78,8 +93,8 @@ void multiply_f32(const Product& p, const float* w, int64_t n_columns, float* y)
   if (p.n_rows == 1) {
     cblas_sgemv(CblasRowMajor, CblasNoTrans, n, n_in, 1.0f, w, n_in, p.x, 1, 0.0f, y, 1);
   } else {
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<blasint>(p.n_rows), n, n_in, 1.0f, p.x, n_in, w,
-                n_in, 0.0f, y, static_cast<blasint>(p.n_out));
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<blasint>(p.n_rows), n, n_in,
+                1.0f, p.x, n_in, w, n_in, 0.0f, y, static_cast<blasint>(p.n_out));
   }
 }
 
@@ -88,7 +103,9 @@ void multiply_few_rows(const Product& p, const Range& range, float* decoded, flo
   const RowWork& work = row_work();
   for (int64_t n = 0; n < range.n; ++n) {
     work.dequantise(range.part->dtype, range.row(n), p.n_in, decoded);
-    for (int64_t r = 0; r < p.n_rows; ++r) y[r * p.n_out + n] = work.dot(decoded, p.x + r * p.n_in, p.n_in);
+    for (int64_t r = 0; r < p.n_rows; ++r) {
+      y[r * p.n_out + n] = work.dot(decoded, p.x + r * p.n_in, p.n_in);
+    }
   }
 }
 
@@ -103,7 +120,9 @@ void finish_rows(const Product& p, const Range& range, float* y) {
   for (int64_t r = 0; r < p.n_rows; ++r) {
     float* row = y + r * p.n_out;
     if (!range.part->bias.empty()) {
-      for (int64_t n = 0; n < range.n; ++n) row[n] += range.part->bias[static_cast<size_t>(range.first + n)];
+      for (int64_t n = 0; n < range.n; ++n) {
+        row[n] += range.part->bias[static_cast<size_t>(range.first + n)];
+      }
     }
     row_work().round_to_bf16(row, range.n);
   }
@@ -111,11 +130,13 @@ void finish_rows(const Product& p, const Range& range, float* y) {
 
 }  // namespace
 
-std::unique_ptr<PackedMatrix> pack(std::span<const MatrixPart> parts, int64_t n_segments, ThreadPool& pool) {
+std::unique_ptr<PackedMatrix> pack(std::span<const MatrixPart> parts, int64_t n_segments,
+                                   ThreadPool& pool) {
   ISOBIT_REQUIRE(!parts.empty());
   auto matrix = std::make_unique<StoredMatrix>();
   matrix->n_in = parts[0].weight->row_elems();
-  matrix->n_segments = n_segments;  // kept for the record: this set has one sum, in whatever order it comes
+  matrix->n_segments =
+      n_segments;  // kept for the record: this set has one sum, in whatever order it comes
   for (const MatrixPart& part : parts) {
     ISOBIT_REQUIRE(part.weight->row_elems() == matrix->n_in && engine_supports(part.weight->dtype));
     matrix->parts.push_back(copy_part(part, matrix->n_out, pool));
@@ -131,7 +152,7 @@ void matmul(const PackedMatrix& w, const float* x, int64_t n_rows, float* y, Thr
   static const bool one_thread = (openblas_set_num_threads(1), true);
   ISOBIT_REQUIRE(one_thread);
   const Product product{x, n_rows, w.n_in, y, w.n_out};
-  const std::vector<Range> ranges = ranges_of(*matrix);
+  const std::vector<Range> ranges = ranges_of(*matrix, n_rows, pool.n_threads());
   std::vector<std::vector<float>> decoded(static_cast<size_t>(pool.n_threads()));
   pool.run(ranges.size(), [&](size_t i, int thread) {
     const Range& range = ranges[i];

@@ -1,5 +1,5 @@
-// The table of `cpu-adaptive`. Its row operators are the `cpu` set's, rounded to bf16 as they leave: in an engine that
-// computes in bf16 each kernel works in f32 inside and stores bf16.
+// The table of `cpu-adaptive`. Its row operators are the `cpu` set's, rounded to bf16 as they
+// leave: in an engine that computes in bf16 each kernel works in f32 inside and stores bf16.
 #include "kernels/adaptive/adaptive.h"
 #include "kernels/adaptive/adaptive_operators.h"
 #include "kernels/adaptive/row_work.h"
@@ -16,7 +16,8 @@ const KernelSet& cpu() {
   return set;
 }
 
-void rms_norm(const float* x, const float* w, float eps, int64_t n_rows, int64_t dim, float* y, ThreadPool& pool) {
+void rms_norm(const float* x, const float* w, float eps, int64_t n_rows, int64_t dim, float* y,
+              ThreadPool& pool) {
   cpu().rms_norm(x, w, eps, n_rows, dim, y, pool);
   round_activations(y, n_rows * dim, pool);
 }
@@ -31,10 +32,12 @@ void silu_mul(const float* gate_up, int64_t n_rows, int64_t width, float* y, Thr
   round_activations(y, n_rows * width, pool);
 }
 
-void rope(float* x, int64_t row_stride, int64_t n_heads, const RopeView& table, const BatchView& batch,
-          ThreadPool& pool) {
+void rope(float* x, int64_t row_stride, int64_t n_heads, const RopeView& table,
+          const BatchView& batch, ThreadPool& pool) {
   cpu().rope(x, row_stride, n_heads, table, batch, pool);
-  for (int64_t r = 0; r < batch.n_rows; ++r) row_work().round_to_bf16(x + r * row_stride, n_heads * table.head_dim);
+  for (int64_t r = 0; r < batch.n_rows; ++r) {
+    row_work().round_to_bf16(x + r * row_stride, n_heads * table.head_dim);
+  }
 }
 
 }  // namespace
@@ -43,7 +46,8 @@ void round_activations(float* values, int64_t n, ThreadPool& pool) {
   const int64_t n_items = (n + kValuesPerItem - 1) / kValuesPerItem;
   pool.run(static_cast<size_t>(n_items), [&](size_t i, int) {
     const int64_t first = static_cast<int64_t>(i) * kValuesPerItem;
-    row_work().round_to_bf16(values + first, n - first < kValuesPerItem ? n - first : kValuesPerItem);
+    row_work().round_to_bf16(values + first,
+                             n - first < kValuesPerItem ? n - first : kValuesPerItem);
   });
 }
 

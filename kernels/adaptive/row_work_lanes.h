@@ -1,7 +1,8 @@
-// The functions of RowWork over a lane type (kernels/cpu/lanes_*.h). Included by one file per instruction set.
+// The functions of RowWork over a lane type (kernels/cpu/lanes_*.h). Included by one file per
+// instruction set.
 //
-// `Loads` adds what this set needs of memory: load_u8(p), a vector of integers from as many bytes, and
-// broadcast_f16(p), one f16 in every lane.
+// `Loads` adds what this set needs of memory: load_u8(p), a vector of integers from as many bytes,
+// and broadcast_f16(p), one f16 in every lane.
 #pragma once
 
 #include <cstring>
@@ -21,12 +22,15 @@ struct LaneRowWork {
   static V rounded(V x) {
     const Int u = bits(x);
     const Int odd = shift_right<16>(u) & Int::broadcast(1);
-    const Int nearest = (u + Int::broadcast(0x7FFF) + odd) & Int::broadcast(static_cast<int32_t>(0xFFFF0000));
+    const Int nearest =
+        (u + Int::broadcast(0x7FFF) + odd) & Int::broadcast(static_cast<int32_t>(0xFFFF0000));
     return select(x == x, from_bits(nearest), x);
   }
 
   static void round_to_bf16(float* values, int64_t n) {
-    for (int64_t i = 0; i < n; i += kWidth) store_first(rounded(load_first<V>(values + i, n - i)), values + i, n - i);
+    for (int64_t i = 0; i < n; i += kWidth) {
+      store_first(rounded(load_first<V>(values + i, n - i)), values + i, n - i);
+    }
   }
 
   static float sum_of_lanes(V v) {
@@ -41,15 +45,20 @@ struct LaneRowWork {
     V sums[4] = {V::broadcast(0), V::broadcast(0), V::broadcast(0), V::broadcast(0)};
     int64_t i = 0;
     for (; i + 4 * kWidth <= n; i += 4 * kWidth) {
-      for (int64_t j = 0; j < 4; ++j) sums[j] = fma(V::load(a + i + j * kWidth), V::load(b + i + j * kWidth), sums[j]);
+      for (int64_t j = 0; j < 4; ++j) {
+        sums[j] = fma(V::load(a + i + j * kWidth), V::load(b + i + j * kWidth), sums[j]);
+      }
     }
-    for (; i < n; i += kWidth) sums[0] = fma(load_first<V>(a + i, n - i), load_first<V>(b + i, n - i), sums[0]);
+    for (; i < n; i += kWidth) {
+      sums[0] = fma(load_first<V>(a + i, n - i), load_first<V>(b + i, n - i), sums[0]);
+    }
     return sum_of_lanes((sums[0] + sums[1]) + (sums[2] + sums[3]));
   }
 
   // Low and high nibbles of 16 bytes: elements 0..15 and 16..31 of a block of 32.
   template <class Decode>
-  static void nibbles(const std::byte* bytes, int64_t n_bytes, float* low, float* high, Decode decode) {
+  static void nibbles(const std::byte* bytes, int64_t n_bytes, float* low, float* high,
+                      Decode decode) {
     for (int64_t i = 0; i < n_bytes; i += kWidth) {
       const Int both = Loads::load_u8(bytes + i);
       decode.low(to_float(both & Int::broadcast(15))).store(low + i);
@@ -81,7 +90,8 @@ struct LaneRowWork {
     nibbles(block + 2, 16, out, out + 16, Scaled{Loads::broadcast_f16(block)});
   }
   static void q4_1(const std::byte* block, float* out) {
-    nibbles(block + 4, 16, out, out + 16, Affine{Loads::broadcast_f16(block), Loads::broadcast_f16(block + 2)});
+    nibbles(block + 4, 16, out, out + 16,
+            Affine{Loads::broadcast_f16(block), Loads::broadcast_f16(block + 2)});
   }
   static void q4_k(const std::byte* block, float* out) {
     const V d = Loads::broadcast_f16(block), dmin = Loads::broadcast_f16(block + 2);
@@ -92,14 +102,17 @@ struct LaneRowWork {
     };
     for (int pair = 0; pair < 4; ++pair) {
       float* low = out + 64 * pair;
-      nibbles(block + 16 + 32 * pair, 32, low, low + 32, TwoAffine{group(2 * pair), group(2 * pair + 1)});
+      nibbles(block + 16 + 32 * pair, 32, low, low + 32,
+              TwoAffine{group(2 * pair), group(2 * pair + 1)});
     }
   }
-  // Elements 128h + 32k + i: low nibble from byte 64h + 32 (k mod 2) + i, high pair k of byte 32h + i.
+  // Elements 128h + 32k + i: low nibble of byte 64h + 32 (k mod 2) + i, high pair k of 32h + i.
   template <int K>
-  static void q6_k_quarter(const std::byte* low, const std::byte* high, const std::byte* scales, V d, float* out) {
+  static void q6_k_quarter(const std::byte* low, const std::byte* high, const std::byte* scales,
+                           V d, float* out) {
     for (int64_t i = 0; i < 32; i += kWidth) {
-      const Int nibble = shift_right<(K < 2 ? 0 : 4)>(Loads::load_u8(low + 32 * (K % 2) + i)) & Int::broadcast(15);
+      const Int nibble =
+          shift_right<(K < 2 ? 0 : 4)>(Loads::load_u8(low + 32 * (K % 2) + i)) & Int::broadcast(15);
       const Int pair = shift_right<2 * K>(Loads::load_u8(high + i)) & Int::broadcast(3);
       const V q = to_float((nibble | shift_left<4>(pair)) - Int::broadcast(32));
       const auto scale = static_cast<float>(static_cast<int8_t>(scales[2 * K + i / 16]));
@@ -109,7 +122,8 @@ struct LaneRowWork {
   static void q6_k(const std::byte* block, float* out) {
     const V d = Loads::broadcast_f16(block + 208);
     for (int half = 0; half < 2; ++half) {
-      const std::byte *low = block + 64 * half, *high = block + 128 + 32 * half, *scales = block + 192 + 8 * half;
+      const std::byte *low = block + 64 * half, *high = block + 128 + 32 * half,
+                      *scales = block + 192 + 8 * half;
       q6_k_quarter<0>(low, high, scales, d, out + 128 * half);
       q6_k_quarter<1>(low, high, scales, d, out + 128 * half);
       q6_k_quarter<2>(low, high, scales, d, out + 128 * half);
@@ -129,24 +143,34 @@ struct LaneRowWork {
   }
 
   template <class Block>
-  static void blocks(const std::byte* p, int64_t n, int64_t elems, int64_t bytes, float* out, Block block) {
+  static void blocks(const std::byte* p, int64_t n, int64_t elems, int64_t bytes, float* out,
+                     Block block) {
     for (int64_t i = 0; i < n / elems; ++i) block(p + i * bytes, out + i * elems);
   }
 
   static void dequantise(DType dtype, const std::byte* row, int64_t n, float* out) {
     switch (dtype) {
-      case DType::kF16: return two_byte(row, n, out, [](const void* p) { return V::load_f16(p); });
-      case DType::kBF16: return two_byte(row, n, out, [](const void* p) { return V::load_bf16(p); });
-      case DType::kQ8_0: return blocks(row, n, 32, 34, out, q8_0);
-      case DType::kQ4_0: return blocks(row, n, 32, 18, out, q4_0);
-      case DType::kQ4_1: return blocks(row, n, 32, 20, out, q4_1);
-      case DType::kQ4_K: return blocks(row, n, 256, 144, out, q4_k);
-      case DType::kQ6_K: return blocks(row, n, 256, 210, out, q6_k);
-      default: return dequantise_row(dtype, row, n, out);
+      case DType::kF16:
+        return two_byte(row, n, out, [](const void* p) { return V::load_f16(p); });
+      case DType::kBF16:
+        return two_byte(row, n, out, [](const void* p) { return V::load_bf16(p); });
+      case DType::kQ8_0:
+        return blocks(row, n, 32, 34, out, q8_0);
+      case DType::kQ4_0:
+        return blocks(row, n, 32, 18, out, q4_0);
+      case DType::kQ4_1:
+        return blocks(row, n, 32, 20, out, q4_1);
+      case DType::kQ4_K:
+        return blocks(row, n, 256, 144, out, q4_k);
+      case DType::kQ6_K:
+        return blocks(row, n, 256, 210, out, q6_k);
+      default:
+        return dequantise_row(dtype, row, n, out);
     }
   }
 
-  static void load_cache(KvDType dtype, const std::byte* entries, int64_t first, int64_t n, float* out) {
+  static void load_cache(KvDType dtype, const std::byte* entries, int64_t first, int64_t n,
+                         float* out) {
     if (dtype == KvDType::kF32) {
       std::memcpy(out, entries + 4 * first, static_cast<size_t>(4 * n));
     } else {
@@ -161,17 +185,21 @@ struct LaneRowWork {
   }
   static int64_t cache_element(const AttendItem& item, int64_t b) {
     const KvLayerView& cache = *item.cache;
-    return (item.block_table[b] * cache.n_kv_heads + item.kv_head) * cache.head_dim * kKvBlockTokens;
+    return (item.block_table[b] * cache.n_kv_heads + item.kv_head) * cache.head_dim *
+           kKvBlockTokens;
   }
 
   // Scores of one query against a block of keys (head_dim, 16): s (16), -inf from n_visible on.
-  static void scores(const float* q, const float* keys, int64_t head_dim, float scale, int64_t n_visible, float* s) {
+  static void scores(const float* q, const float* keys, int64_t head_dim, float scale,
+                     int64_t n_visible, float* s) {
     constexpr int64_t kVectors = kKvBlockTokens / kWidth;
     V sums[kVectors];
     for (V& v : sums) v = V::broadcast(0.0f);
     for (int64_t d = 0; d < head_dim; ++d) {
       const V q_d = V::broadcast(q[d]);
-      for (int64_t j = 0; j < kVectors; ++j) sums[j] = fma(q_d, V::load(keys + d * kKvBlockTokens + j * kWidth), sums[j]);
+      for (int64_t j = 0; j < kVectors; ++j) {
+        sums[j] = fma(q_d, V::load(keys + d * kKvBlockTokens + j * kWidth), sums[j]);
+      }
     }
     for (int64_t j = 0; j < kVectors; ++j) (sums[j] * V::broadcast(scale)).store(s + j * kWidth);
     for (int64_t i = n_visible; i < kKvBlockTokens; ++i) s[i] = -__builtin_inff();
@@ -193,7 +221,8 @@ struct LaneRowWork {
     *l = sum_of_lanes(sum);
   }
 
-  static void add_values(const float* p, const float* values, int64_t n_visible, int64_t head_dim, float* o) {
+  static void add_values(const float* p, const float* values, int64_t n_visible, int64_t head_dim,
+                         float* o) {
     for (int64_t d = 0; d < head_dim; d += kWidth) {
       V sum = load_first<V>(o + d, head_dim - d);
       for (int64_t i = 0; i < n_visible; ++i) {
@@ -217,7 +246,8 @@ struct LaneRowWork {
     for (int64_t b = item.first_block; b < item.end_block; ++b) {
       load_cache(item.cache->dtype, item.cache->keys, cache_element(item, b), block_floats, block);
       each_query(item, [&](int64_t r, int64_t h, int64_t query) {
-        scores(item.q + r * item.q_stride + h * head_dim, block, head_dim, item.score_scale, visible(item, r, b),
+        scores(item.q + r * item.q_stride + h * head_dim, block, head_dim, item.score_scale,
+               visible(item, r, b),
                all_scores + query * n_scores + (b - item.first_block) * kKvBlockTokens);
       });
     }
@@ -227,10 +257,11 @@ struct LaneRowWork {
       for (int64_t d = 0; d < head_dim; ++d) record[2 + d] = 0;
     });
     for (int64_t b = item.first_block; b < item.end_block; ++b) {
-      load_cache(item.cache->dtype, item.cache->values, cache_element(item, b), block_floats, block);
+      load_cache(item.cache->dtype, item.cache->values, cache_element(item, b), block_floats,
+                 block);
       each_query(item, [&](int64_t r, int64_t h, int64_t query) {
-        add_values(all_scores + query * n_scores + (b - item.first_block) * kKvBlockTokens, block, visible(item, r, b),
-                   head_dim, item.record(r, h) + 2);
+        add_values(all_scores + query * n_scores + (b - item.first_block) * kKvBlockTokens, block,
+                   visible(item, r, b), head_dim, item.record(r, h) + 2);
       });
     }
   }

@@ -28,7 +28,8 @@ const RowWork& row_work() {
 #if defined(__x86_64__)
   static const bool has_avx2 = [] {
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           __builtin_cpu_supports("f16c");
   }();
   if (has_avx2) return kRowWorkAvx2;
 #endif

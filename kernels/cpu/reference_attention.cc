@@ -1,6 +1,7 @@
-// attention, in base 2 (numeric contract section 3). Positions are cut into splits of 128 from absolute
-// position 0, so where a split ends depends on nothing but the position; a split's maximum is rounded up
-// to an integer, so that moving a split to another maximum is a multiplication by a power of two.
+// attention, in base 2 (numeric contract section 3). Positions are cut into splits of 128 from
+// absolute position 0, so where a split ends depends on nothing but the position; a split's maximum
+// is rounded up to an integer, so that moving a split to another maximum is a multiplication by a
+// power of two.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,7 +16,7 @@ namespace {
 
 // One query head, and where the keys and values that it sees are.
 struct Query {
-  const float* q;             // (head_dim)
+  const float* q;  // (head_dim)
   float score_scale;
   const KvLayerView& cache;
   int64_t kv_head;
@@ -23,23 +24,27 @@ struct Query {
 
   int64_t block(int64_t position) const { return block_table[position / kKvBlockTokens]; }
   float key(int64_t position, int64_t d) const {
-    return load_kv(cache.dtype, cache.keys, key_index(cache, block(position), kv_head, d, position % kKvBlockTokens));
+    return load_kv(cache.dtype, cache.keys,
+                   key_index(cache, block(position), kv_head, d, position % kKvBlockTokens));
   }
   float value(int64_t position, int64_t d) const {
-    return load_kv(cache.dtype, cache.values, value_index(cache, block(position), kv_head, position % kKvBlockTokens, d));
+    return load_kv(cache.dtype, cache.values,
+                   value_index(cache, block(position), kv_head, position % kKvBlockTokens, d));
   }
 };
 
 // The softmax of some positions, unfinished: sum of 2^(s - m) and of 2^(s - m) * v.
 struct Partial {
-  float m = 0;           // an integer
+  float m = 0;  // an integer
   float l = 0;
   std::vector<float> o;  // (head_dim)
 };
 
 float score(const Query& query, int64_t position) {
   float chain = 0.0f;
-  for (int64_t d = 0; d < query.cache.head_dim; ++d) chain = std::fma(query.q[d], query.key(position, d), chain);
+  for (int64_t d = 0; d < query.cache.head_dim; ++d) {
+    chain = std::fma(query.q[d], query.key(position, d), chain);
+  }
   return chain * query.score_scale;
 }
 
@@ -51,7 +56,8 @@ Partial attend_split(const Query& query, int64_t first, int64_t end) {
     scores.push_back(score(query, position));
     largest = scores.back() > largest ? scores.back() : largest;
   }
-  Partial partial{std::ceil(largest), 0, std::vector<float>(static_cast<size_t>(query.cache.head_dim))};
+  Partial partial{std::ceil(largest), 0,
+                  std::vector<float>(static_cast<size_t>(query.cache.head_dim))};
   Lanes<16> weights;
   for (int64_t position = first; position < end; ++position) {
     const float p = exp2_f32(scores[static_cast<size_t>(position - first)] - partial.m);
@@ -64,10 +70,14 @@ Partial attend_split(const Query& query, int64_t first, int64_t end) {
   return partial;
 }
 
-// 2^(m - to), by which a partial sum at maximum m is moved to the larger maximum `to`; below 2^-126 the
-// sum is dropped.
-float move_factor(float m, float to) { return exp2_f32(m - to); }
-bool is_dropped(float m, float to) { return m - to < -126.0f; }
+// 2^(m - to), by which a partial sum at maximum m is moved to the larger maximum `to`; below 2^-126
+// the sum is dropped.
+float move_factor(float m, float to) {
+  return exp2_f32(m - to);
+}
+bool is_dropped(float m, float to) {
+  return m - to < -126.0f;
+}
 
 Partial combine(const Partial& left, const Partial& right) {
   Partial sum{left.m < right.m ? right.m : left.m, 0, std::vector<float>(left.o.size())};
@@ -75,7 +85,9 @@ Partial combine(const Partial& left, const Partial& right) {
     return is_dropped(side.m, sum.m) ? 0.0f : v * move_factor(side.m, sum.m);
   };
   sum.l = moved(left, left.l) + moved(right, right.l);
-  for (size_t d = 0; d < sum.o.size(); ++d) sum.o[d] = moved(left, left.o[d]) + moved(right, right.o[d]);
+  for (size_t d = 0; d < sum.o.size(); ++d) {
+    sum.o[d] = moved(left, left.o[d]) + moved(right, right.o[d]);
+  }
   return sum;
 }
 
@@ -91,15 +103,16 @@ void attend(const Query& query, int64_t last, float* out) {
 
 }  // namespace
 
-void attention(const float* q, int64_t q_stride, const AttentionShape& shape, const BatchView& batch,
-               const KvLayerView& cache, float* out, ThreadPool& pool) {
+void attention(const float* q, int64_t q_stride, const AttentionShape& shape,
+               const BatchView& batch, const KvLayerView& cache, float* out, ThreadPool& pool) {
   ISOBIT_REQUIRE(shape.n_heads % shape.n_kv_heads == 0 && shape.n_kv_heads == cache.n_kv_heads);
   ISOBIT_REQUIRE(shape.head_dim == cache.head_dim);
   const int64_t heads_per_kv_head = shape.n_heads / shape.n_kv_heads;
   pool.run(static_cast<size_t>(batch.n_rows * shape.n_heads), [&](size_t item, int) {
-    const int64_t r = static_cast<int64_t>(item) / shape.n_heads, h = static_cast<int64_t>(item) % shape.n_heads;
-    const Query query{q + r * q_stride + h * shape.head_dim, shape.score_scale, cache, h / heads_per_kv_head,
-                      batch.block_tables[batch.sequence_of_row[r]]};
+    const int64_t r = static_cast<int64_t>(item) / shape.n_heads,
+                  h = static_cast<int64_t>(item) % shape.n_heads;
+    const Query query{q + r * q_stride + h * shape.head_dim, shape.score_scale, cache,
+                      h / heads_per_kv_head, batch.block_tables[batch.sequence_of_row[r]]};
     attend(query, batch.positions[r], out + (r * shape.n_heads + h) * shape.head_dim);
   });
 }

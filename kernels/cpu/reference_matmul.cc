@@ -27,18 +27,22 @@ StoredPart copy_part(const MatrixPart& part, int64_t n_in) {
   const TensorView& weight = *part.weight;
   ISOBIT_REQUIRE(weight.row_elems() == n_in && engine_supports(weight.dtype));
   ISOBIT_REQUIRE(part.bias.empty() || static_cast<int64_t>(part.bias.size()) == weight.n_rows());
-  StoredPart stored{weight.dtype, weight.n_rows(), weight.row_bytes(), {}, {part.bias.begin(), part.bias.end()}};
+  StoredPart stored{
+      weight.dtype, weight.n_rows(), weight.row_bytes(), {}, {part.bias.begin(), part.bias.end()}};
   stored.rows.resize(static_cast<size_t>(stored.n_out) * stored.row_bytes);
   for (int64_t n = 0; n < stored.n_out; ++n) {
-    std::memcpy(stored.rows.data() + static_cast<size_t>(n) * stored.row_bytes, weight.row(n), stored.row_bytes);
+    std::memcpy(stored.rows.data() + static_cast<size_t>(n) * stored.row_bytes, weight.row(n),
+                stored.row_bytes);
   }
   return stored;
 }
 
 // Column `n` of `part` for every row of x; y points at that column of the first row.
-void output_column(const StoredPart& part, int64_t n, const PackedMatrix& w, const float* x, int64_t n_rows, float* y) {
+void output_column(const StoredPart& part, int64_t n, const PackedMatrix& w, const float* x,
+                   int64_t n_rows, float* y) {
   std::vector<float> weights(static_cast<size_t>(w.n_in));
-  dequantise_row(part.dtype, part.rows.data() + static_cast<size_t>(n) * part.row_bytes, w.n_in, weights.data());
+  dequantise_row(part.dtype, part.rows.data() + static_cast<size_t>(n) * part.row_bytes, w.n_in,
+                 weights.data());
   for (int64_t r = 0; r < n_rows; ++r) {
     const float sum = segments_dot(x + r * w.n_in, weights.data(), w.n_in, w.n_segments);
     y[r * w.n_out] = part.bias.empty() ? sum : sum + part.bias[static_cast<size_t>(n)];
@@ -47,7 +51,8 @@ void output_column(const StoredPart& part, int64_t n, const PackedMatrix& w, con
 
 }  // namespace
 
-std::unique_ptr<PackedMatrix> pack(std::span<const MatrixPart> parts, int64_t n_segments, ThreadPool&) {
+std::unique_ptr<PackedMatrix> pack(std::span<const MatrixPart> parts, int64_t n_segments,
+                                   ThreadPool&) {
   ISOBIT_REQUIRE(!parts.empty() && n_segments > 0);
   auto matrix = std::make_unique<StoredMatrix>();
   matrix->n_in = parts[0].weight->row_elems();
@@ -68,7 +73,8 @@ void matmul(const PackedMatrix& w, const float* x, int64_t n_rows, float* y, Thr
   int64_t first_column = 0;
   for (const StoredPart& part : matrix->parts) {
     pool.run(static_cast<size_t>(part.n_out), [&](size_t n, int) {
-      output_column(part, static_cast<int64_t>(n), w, x, n_rows, y + first_column + static_cast<int64_t>(n));
+      output_column(part, static_cast<int64_t>(n), w, x, n_rows,
+                    y + first_column + static_cast<int64_t>(n));
     });
     first_column += part.n_out;
   }

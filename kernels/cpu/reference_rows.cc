@@ -1,4 +1,5 @@
-// The operators that treat each row, or each element, alone: rms_norm, residual, silu_mul, rope, log_sum_exp.
+// The operators that treat each row, or each element, alone: rms_norm, residual, silu_mul, rope,
+// log_sum_exp.
 #include <cmath>
 
 #include "base/error.h"
@@ -8,7 +9,8 @@
 
 namespace isobit::reference {
 
-void rms_norm(const float* x, const float* w, float eps, int64_t n_rows, int64_t dim, float* y, ThreadPool& pool) {
+void rms_norm(const float* x, const float* w, float eps, int64_t n_rows, int64_t dim, float* y,
+              ThreadPool& pool) {
   pool.run(static_cast<size_t>(n_rows), [&](size_t r, int) {
     const float* row = x + static_cast<int64_t>(r) * dim;
     float* out = y + static_cast<int64_t>(r) * dim;
@@ -32,8 +34,8 @@ void silu_mul(const float* gate_up, int64_t n_rows, int64_t width, float* y, Thr
   });
 }
 
-void rope(float* x, int64_t row_stride, int64_t n_heads, const RopeView& table, const BatchView& batch,
-          ThreadPool& pool) {
+void rope(float* x, int64_t row_stride, int64_t n_heads, const RopeView& table,
+          const BatchView& batch, ThreadPool& pool) {
   const int64_t half = table.head_dim / 2;
   pool.run(static_cast<size_t>(batch.n_rows), [&](size_t r, int) {
     const float* cos = table.cos + batch.positions[r] * half;
@@ -49,7 +51,8 @@ void rope(float* x, int64_t row_stride, int64_t n_heads, const RopeView& table, 
   });
 }
 
-void log_sum_exp(const float* logits, int64_t n_rows, int64_t vocab, float* max, float* sum, ThreadPool& pool) {
+void log_sum_exp(const float* logits, int64_t n_rows, int64_t vocab, float* max, float* sum,
+                 ThreadPool& pool) {
   ISOBIT_REQUIRE(vocab > 0);
   pool.run(static_cast<size_t>(n_rows), [&](size_t r, int) {
     const float* row = logits + static_cast<int64_t>(r) * vocab;

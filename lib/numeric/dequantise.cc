@@ -10,9 +10,15 @@ namespace isobit {
 namespace {
 
 // Reads little-endian values whatever the alignment.
-uint16_t u16_at(const uint8_t* p) { return static_cast<uint16_t>(p[0] | p[1] << 8); }
-float f16_at(const uint8_t* p) { return f32_from_f16(u16_at(p)); }
-float bf16_at(const uint8_t* p) { return f32_from_bf16(u16_at(p)); }
+uint16_t u16_at(const uint8_t* p) {
+  return static_cast<uint16_t>(p[0] | p[1] << 8);
+}
+float f16_at(const uint8_t* p) {
+  return f32_from_f16(u16_at(p));
+}
+float bf16_at(const uint8_t* p) {
+  return f32_from_bf16(u16_at(p));
+}
 float f32_at(const uint8_t* p) {
   return f32_from_bits(u16_at(p) | static_cast<uint32_t>(u16_at(p + 2)) << 16);
 }
@@ -53,7 +59,8 @@ void q4_k_block(const uint8_t* block, float* out) {
   }
 }
 
-// Elements 128h + 32k + i, k in 0..3: low nibble from byte 64h + 32 (k mod 2) + i, high pair k of byte 32h + i.
+// Elements 128h + 32k + i, k in 0..3: low nibble from byte 64h + 32 (k mod 2) + i, high pair k of
+// byte 32h + i.
 void q6_k_block(const uint8_t* block, float* out) {
   const uint8_t *low = block, *high = block + 128, *scales = block + 192;
   const float d = f16_at(block + 208);
@@ -97,15 +104,24 @@ void dequantise_row(DType dtype, const std::byte* bytes, int64_t n, float* out) 
   ISOBIT_REQUIRE(n >= 0 && static_cast<size_t>(n) % traits(dtype).block_elems == 0);
   const auto* p = reinterpret_cast<const uint8_t*>(bytes);
   switch (dtype) {
-    case DType::kF32: return each_element(p, 4, n, out, f32_at);
-    case DType::kF16: return each_element(p, 2, n, out, f16_at);
-    case DType::kBF16: return each_element(p, 2, n, out, bf16_at);
-    case DType::kQ8_0: return each_block(dtype, p, n, out, q8_0_block);
-    case DType::kQ4_0: return each_block(dtype, p, n, out, q4_0_block);
-    case DType::kQ4_1: return each_block(dtype, p, n, out, q4_1_block);
-    case DType::kQ4_K: return each_block(dtype, p, n, out, q4_k_block);
-    case DType::kQ6_K: return each_block(dtype, p, n, out, q6_k_block);
-    default: break;
+    case DType::kF32:
+      return each_element(p, 4, n, out, f32_at);
+    case DType::kF16:
+      return each_element(p, 2, n, out, f16_at);
+    case DType::kBF16:
+      return each_element(p, 2, n, out, bf16_at);
+    case DType::kQ8_0:
+      return each_block(dtype, p, n, out, q8_0_block);
+    case DType::kQ4_0:
+      return each_block(dtype, p, n, out, q4_0_block);
+    case DType::kQ4_1:
+      return each_block(dtype, p, n, out, q4_1_block);
+    case DType::kQ4_K:
+      return each_block(dtype, p, n, out, q4_k_block);
+    case DType::kQ6_K:
+      return each_block(dtype, p, n, out, q6_k_block);
+    default:
+      break;
   }
   fail_require("a case for every dtype of engine_supports", __FILE__, __LINE__);
 }

@@ -42,7 +42,8 @@ DoubleDouble exponential(DoubleDouble x) {
   return times_power_of_two(sum, static_cast<int>(n));
 }
 
-// first * (1 - r^2/(k+1)(k+2) + ...), the common shape of both series; 14 terms leave less than 2^-100.
+// first * (1 - r^2/(k+1)(k+2) + ...), the common shape of both series; 14 terms leave less than
+// 2^-100.
 DoubleDouble alternating_series(DoubleDouble first, DoubleDouble r, int k) {
   const DoubleDouble r_squared = r * r;
   DoubleDouble term = first, sum = first;
@@ -60,7 +61,11 @@ DoubleDouble power(double base, double exponent) {
   return exponential(logarithm(base) * DoubleDouble{exponent});
 }
 
-DoubleDouble sine(DoubleDouble r) { return alternating_series(r, r, 1); }
-DoubleDouble cosine(DoubleDouble r) { return alternating_series({1}, r, 0); }
+DoubleDouble sine(DoubleDouble r) {
+  return alternating_series(r, r, 1);
+}
+DoubleDouble cosine(DoubleDouble r) {
+  return alternating_series({1}, r, 0);
+}
 
 }  // namespace isobit

@@ -1,5 +1,5 @@
-// About 100 bits of precision from pairs of binary64: for the few host-side values whose nearest f32
-// must be known for certain (rope tables and frequencies). Slow and used rarely.
+// About 100 bits of precision from pairs of binary64: for the few host-side values whose nearest
+// f32 must be known for certain (rope tables and frequencies). Slow and used rarely.
 //
 // A value is hi + lo with |lo| <= ulp(hi) / 2. Sums and products are the textbook error-free
 // transformations (Dekker 1971; Shewchuk 1997); relative error of each operation below 2^-100.
@@ -38,8 +38,12 @@ inline DoubleDouble operator+(DoubleDouble a, DoubleDouble b) {
   return quick_two_sum(first.hi, first.lo + low.lo);
 }
 
-inline DoubleDouble operator-(DoubleDouble a) { return {-a.hi, -a.lo}; }
-inline DoubleDouble operator-(DoubleDouble a, DoubleDouble b) { return a + -b; }
+inline DoubleDouble operator-(DoubleDouble a) {
+  return {-a.hi, -a.lo};
+}
+inline DoubleDouble operator-(DoubleDouble a, DoubleDouble b) {
+  return a + -b;
+}
 
 inline DoubleDouble operator*(DoubleDouble a, DoubleDouble b) {
   const DoubleDouble p = two_product(a.hi, b.hi);

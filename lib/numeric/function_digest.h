@@ -1,5 +1,6 @@
 // A digest of what the elementary functions return on this machine, for the fingerprint: two builds
-// whose digests differ cannot be expected to agree in bits. Not part of the core, since it needs SHA-256.
+// whose digests differ cannot be expected to agree in bits. Not part of the core, since it needs
+// SHA-256.
 #pragma once
 
 #include <cstdint>

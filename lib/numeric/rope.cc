@@ -9,14 +9,16 @@
 namespace isobit {
 namespace {
 
-// pi/2 as an unevaluated sum, and the bound on its neglected rest times a multiple below 2^31: 2^-130.
+// pi/2 as an unevaluated sum, and the bound on its neglected rest times a multiple below 2^31:
+// 2^-130.
 constexpr double kHalfPi[4] = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110,
                                0x1.4cf98e804177dp-164};
 constexpr double kTwoOverPi = 0x1.45f306dc9c883p-1;
 constexpr double kRoundShift = 0x1.8p52;
 
-// angle = multiple * pi/2 + r, |r| <= pi/4 and a little. The first product's fma leaves no error (the
-// difference fits 53 bits for angles that are multiples of 2^-52), the others are carried in `lo`.
+// angle = multiple * pi/2 + r, |r| <= pi/4 and a little. The first product's fma leaves no error
+// (the difference fits 53 bits for angles that are multiples of 2^-52), the others are carried in
+// `lo`.
 struct Reduced {
   DoubleDouble r;
   uint64_t multiple;  // modulo 4 is what matters
@@ -40,10 +42,9 @@ Reduced reduce_with_more_bits(double angle) {
 
 // Taylor's series on |r| <= 0.79: truncation below 2^-60, rounding below 2^-51 relative.
 double sine_series(DoubleDouble r) {
-  constexpr double kCoefficient[8] = {-0x1.5555555555555p-3,  0x1.1111111111111p-7,
-                                      -0x1.a01a01a01a01ap-13, 0x1.71de3a556c734p-19,
-                                      -0x1.ae64567f544e4p-26, 0x1.6124613a86d09p-33,
-                                      -0x1.ae7f3e733b81fp-41, 0x1.952c77030ad4ap-49};
+  constexpr double kCoefficient[8] = {
+      -0x1.5555555555555p-3,  0x1.1111111111111p-7,  -0x1.a01a01a01a01ap-13, 0x1.71de3a556c734p-19,
+      -0x1.ae64567f544e4p-26, 0x1.6124613a86d09p-33, -0x1.ae7f3e733b81fp-41, 0x1.952c77030ad4ap-49};
   const double z = r.hi * r.hi;
   double p = kCoefficient[7];
   for (int i = 6; i >= 0; --i) p = p * z + kCoefficient[i];
@@ -51,10 +52,9 @@ double sine_series(DoubleDouble r) {
 }
 
 double cosine_series(DoubleDouble r) {
-  constexpr double kCoefficient[8] = {0x1.5555555555555p-5,   -0x1.6c16c16c16c17p-10,
-                                      0x1.a01a01a01a01ap-16,  -0x1.27e4fb7789f5cp-22,
-                                      0x1.1eed8eff8d898p-29,  -0x1.93974a8c07c9dp-37,
-                                      0x1.ae7f3e733b81fp-45,  -0x1.6827863b97d97p-53};
+  constexpr double kCoefficient[8] = {
+      0x1.5555555555555p-5,  -0x1.6c16c16c16c17p-10, 0x1.a01a01a01a01ap-16, -0x1.27e4fb7789f5cp-22,
+      0x1.1eed8eff8d898p-29, -0x1.93974a8c07c9dp-37, 0x1.ae7f3e733b81fp-45, -0x1.6827863b97d97p-53};
   const double z = r.hi * r.hi;
   double p = kCoefficient[7];
   for (int i = 6; i >= 0; --i) p = p * z + kCoefficient[i];
@@ -120,7 +120,8 @@ std::vector<float> rope_inverse_frequencies(double theta, int64_t rotary_dim,
     const double exponent = static_cast<double>(2 * i) / static_cast<double>(rotary_dim);
     const double plain = 1.0 / power(theta, exponent).hi;
     ISOBIT_REQUIRE(factors.empty() || factors[i] != 0.0f);
-    inverse[i] = static_cast<float>(factors.empty() ? plain : plain / static_cast<double>(factors[i]));
+    inverse[i] =
+        static_cast<float>(factors.empty() ? plain : plain / static_cast<double>(factors[i]));
   }
   return inverse;
 }
@@ -133,7 +134,8 @@ RopeTable make_rope_table(std::span<const float> inverse_frequencies, int64_t n_
   for (int64_t position = 0; position < n_positions; ++position) {
     for (const float frequency : inverse_frequencies) {
       // Exact: 24 bits times 24 bits.
-      const SinCos entry = nearest_sin_cos(static_cast<double>(position) * static_cast<double>(frequency));
+      const SinCos entry =
+          nearest_sin_cos(static_cast<double>(position) * static_cast<double>(frequency));
       table.cos.push_back(entry.cos);
       table.sin.push_back(entry.sin);
     }

@@ -1,5 +1,5 @@
-// Rotary position tables (numeric contract section 3, row rope): cos and sin of position * inv_freq,
-// each the f32 nearest to the true value.
+// Rotary position tables (numeric contract section 3, row rope): cos and sin of position *
+// inv_freq, each the f32 nearest to the true value.
 //
 // "Nearest to the true value" is a definition that needs no routine: whoever computes it right gets
 // these bits. The table is made on the host with binary64 arithmetic and a known error bound; where
@@ -13,9 +13,10 @@
 
 namespace isobit {
 
-// inv_freq[i] = RN32(theta^(-2i/d)) for i in [0, d/2), in binary64 as 1 / theta^(2i/d); with `factors`
-// (GGUF's rope_freqs), divided by factors[i] before the one rounding to f32.
-//   factors: (rotary_dim / 2), or empty. REQUIRES: rotary_dim even and positive, theta > 0, no factor 0.
+// inv_freq[i] = RN32(theta^(-2i/d)) for i in [0, d/2), in binary64 as 1 / theta^(2i/d); with
+// `factors` (GGUF's rope_freqs), divided by factors[i] before the one rounding to f32.
+//   factors: (rotary_dim / 2), or empty. REQUIRES: rotary_dim even and positive, theta > 0, no
+//   factor 0.
 std::vector<float> rope_inverse_frequencies(double theta, int64_t rotary_dim,
                                             std::span<const float> factors = {});
 

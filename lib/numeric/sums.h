@@ -1,8 +1,9 @@
 // The three shapes of sum of numeric contract section 2: Tree (and Segments of Trees), Lanes, and
-// vocabulary-long blocks. No other order of addition exists in a set that claims same_bits_as_reference.
+// vocabulary-long blocks. No other order of addition exists in a set that claims
+// same_bits_as_reference.
 //
-// Written for reading; a fast kernel keeps the order and is free in everything else. Every chain and
-// every lane starts at +0, and an absent term is skipped, never added as a zero.
+// Written for reading; a fast kernel keeps the order and is free in everything else. Every chain
+// and every lane starts at +0, and an absent term is skipped, never added as a zero.
 #pragma once
 
 #include <array>
@@ -16,11 +17,11 @@
 
 namespace isobit {
 
-inline constexpr int64_t kTreeLeaf = 128;         // consecutive terms of one chain
+inline constexpr int64_t kTreeLeaf = 128;          // consecutive terms of one chain
 inline constexpr int64_t kVocabularyBlock = 4096;  // logits per block of a vocabulary-long sum
 
-// The balanced rule: T(1) = the part; T(n) = T(first p) + T(the other n - p), p the largest power of
-// two below n. `combine(left, right)` gives the sum of two parts. REQUIRES: parts not empty.
+// The balanced rule: T(1) = the part; T(n) = T(first p) + T(the other n - p), p the largest power
+// of two below n. `combine(left, right)` gives the sum of two parts. REQUIRES: parts not empty.
 template <class T, class Combine>
 T balanced(std::span<const T> parts, const Combine& combine) {
   ISOBIT_REQUIRE(!parts.empty());
@@ -34,7 +35,8 @@ inline float balanced_sum(std::span<const float> parts) {
   return balanced(parts, [](float left, float right) { return left + right; });
 }
 
-// The same sum, part by part: a binary counter whose digit i holds the sum of 2^i consecutive parts.
+// The same sum, part by part: a binary counter whose digit i holds the sum of 2^i consecutive
+// parts.
 class BalancedCounter {
  public:
   void add(float part) {
@@ -79,18 +81,23 @@ inline float segments_dot(const float* x, const float* w, int64_t n_terms, int64
   ISOBIT_REQUIRE(n_segments > 0 && n_terms % n_segments == 0);
   const int64_t width = n_terms / n_segments;
   BalancedCounter segments;
-  for (int64_t s = 0; s < n_segments; ++s) segments.add(tree_dot(x + s * width, w + s * width, width));
+  for (int64_t s = 0; s < n_segments; ++s) {
+    segments.add(tree_dot(x + s * width, w + s * width, width));
+  }
   return segments.sum();
 }
 
-// Lanes(L): element i belongs to lane i mod L; at the end lanes fold by halves, lane j with j + half.
+// Lanes(L): element i belongs to lane i mod L; at the end lanes fold by halves, lane j with j +
+// half.
 template <size_t L>
 class Lanes {
   static_assert(L > 0 && (L & (L - 1)) == 0);
 
  public:
   void add(size_t element, float term) { lanes_[element % L] = lanes_[element % L] + term; }
-  void add_square(size_t element, float x) { lanes_[element % L] = std::fma(x, x, lanes_[element % L]); }
+  void add_square(size_t element, float x) {
+    lanes_[element % L] = std::fma(x, x, lanes_[element % L]);
+  }
 
   float fold() const {
     std::array<float, L> lanes = lanes_;

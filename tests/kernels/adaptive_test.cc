@@ -1,5 +1,6 @@
-// `cpu-adaptive` must be close to `reference` and must not be invariant: it is the planted fault of every detector, so a
-// version of it that happened to be invariant would make those tests pass for nothing.
+// `cpu-adaptive` must be close to `reference` and must not be invariant: it is the planted fault of
+// every detector, so a version of it that happened to be invariant would make those tests pass for
+// nothing.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -55,7 +56,8 @@ struct StoredBlocks {
   StoredBlocks(DType dtype, int64_t n_out, int64_t n_in) {
     view.dtype = dtype;
     view.shape = {n_out, n_in};
-    const size_t n_bytes = static_cast<size_t>(n_out) * view.row_bytes(), block = traits(dtype).block_bytes;
+    const size_t n_bytes = static_cast<size_t>(n_out) * view.row_bytes(),
+                 block = traits(dtype).block_bytes;
     uint32_t state = 99;
     for (size_t i = 0; i < n_bytes; ++i) {
       state = state * 1664525u + 1013904223u;
@@ -86,9 +88,12 @@ TEST_CASE("it claims nothing") {
   CHECK(adaptive_kernel_set().rounds_activations_to_bf16);
 }
 
-TEST_CASE("matmul is close to reference, in other bits, and rounded to bf16, for every dtype and number of rows") {
+TEST_CASE(
+    "matmul is close to reference, in other bits, and rounded to bf16, for every dtype and number "
+    "of rows") {
   ThreadPool pool(2);
-  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16, DType::kQ8_0, DType::kQ4_0, DType::kQ4_1, DType::kQ4_K, DType::kQ6_K}) {
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16, DType::kQ8_0, DType::kQ4_0,
+                            DType::kQ4_1, DType::kQ4_K, DType::kQ6_K}) {
     CAPTURE(name(dtype));
     const Matrix plain(130, 512, 7);
     const StoredBlocks stored(dtype == DType::kF32 ? DType::kQ8_0 : dtype, 130, 512);
@@ -115,7 +120,8 @@ TEST_CASE("a row's matmul result changes with the number of rows in the step") {
     const MatrixPart part{view, {}};
     const auto packed = adaptive_kernel_set().pack({&part, 1}, 1, pool);
     const std::vector<float> x = rough_values(16 * 1536, 9);
-    const std::vector<float> alone = test::matmul(adaptive_kernel_set(), *packed, first_rows(x, 1, 1536), pool);
+    const std::vector<float> alone =
+        test::matmul(adaptive_kernel_set(), *packed, first_rows(x, 1, 1536), pool);
     const std::vector<float> among = test::matmul(adaptive_kernel_set(), *packed, x, pool);
     CHECK(bits_of(alone) != bits_of(first_rows(among, 1, 576)));
     CHECK(relative_difference(alone, first_rows(among, 1, 576)) < 1e-2);
@@ -142,10 +148,12 @@ TEST_CASE("attention is close to reference and is cut by load") {
   const AttentionShape shape{.n_heads = 6, .n_kv_heads = 2, .head_dim = 20, .score_scale = 0.3f};
   CHECK(adaptive::splits_for_load(1, 2) > adaptive::splits_for_load(8, 2));
   for (const KvDType dtype : {KvDType::kF16, KvDType::kBF16, KvDType::kF32}) {
-    const CachedSequences several(reference_kernel_set(), dtype, 2, 20, {300, 1, 129, 40}, 18, pool, {1, 3, 5, 7});
+    const CachedSequences several(reference_kernel_set(), dtype, 2, 20, {300, 1, 129, 40}, 18, pool,
+                                  {1, 3, 5, 7});
     const std::vector<float> q = rough_values(several.batch().n_rows * 120, 9);
     const std::vector<float> ours = attend(adaptive_kernel_set(), several, shape, q, pool);
-    CHECK(relative_difference(ours, attend(reference_kernel_set(), several, shape, q, pool)) < 1e-2);
+    CHECK(relative_difference(ours, attend(reference_kernel_set(), several, shape, q, pool)) <
+          1e-2);
     CHECK(bits_of(ours) == bits_of(rounded(ours)));
   }
 }
@@ -157,11 +165,15 @@ TEST_CASE("a query's attention changes with the load") {
   const std::vector<float> q = rough_values(64 * 120, 9);
   int n_different = 0;
   for (uint32_t seed = 0; seed < 40; ++seed) {
-    const CachedSequences alone(reference_kernel_set(), KvDType::kF16, 2, 20, {400}, 1, pool, {seed});
-    const CachedSequences among(reference_kernel_set(), KvDType::kF16, 2, 20, {400, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44}, 1, pool,
-                                std::vector<uint32_t>(16, seed));
-    const std::vector<float> one = attend(adaptive_kernel_set(), alone, shape, first_rows(q, 1, 120), pool);
-    const std::vector<float> many = attend(adaptive_kernel_set(), among, shape, first_rows(q, 16, 120), pool);
+    const CachedSequences alone(reference_kernel_set(), KvDType::kF16, 2, 20, {400}, 1, pool,
+                                {seed});
+    const CachedSequences among(reference_kernel_set(), KvDType::kF16, 2, 20,
+                                {400, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44},
+                                1, pool, std::vector<uint32_t>(16, seed));
+    const std::vector<float> one =
+        attend(adaptive_kernel_set(), alone, shape, first_rows(q, 1, 120), pool);
+    const std::vector<float> many =
+        attend(adaptive_kernel_set(), among, shape, first_rows(q, 16, 120), pool);
     CHECK(relative_difference(one, first_rows(many, 1, 120)) < 1e-2);
     n_different += bits_of(one) != bits_of(first_rows(many, 1, 120));
   }
@@ -192,18 +204,24 @@ TEST_CASE("both variants of the row work decode every dtype exactly and round as
   std::vector<const adaptive::RowWork*> variants = {&adaptive::kRowWorkPortable};
   if (&adaptive::row_work() != variants[0]) variants.push_back(&adaptive::row_work());
   for (const adaptive::RowWork* work : variants) {
-    for (const DType dtype : {DType::kF16, DType::kBF16, DType::kQ8_0, DType::kQ4_0, DType::kQ4_1, DType::kQ4_K, DType::kQ6_K}) {
+    for (const DType dtype : {DType::kF16, DType::kBF16, DType::kQ8_0, DType::kQ4_0, DType::kQ4_1,
+                              DType::kQ4_K, DType::kQ6_K}) {
       CAPTURE(name(dtype));
       const int64_t n = traits(dtype).quantised ? 512 : 77;
       const StoredBlocks stored(dtype, 1, n);
       std::vector<float> ours(static_cast<size_t>(n)), exact(static_cast<size_t>(n));
       work->dequantise(dtype, stored.bytes.data(), n, ours.data());
       dequantise_row(dtype, stored.bytes.data(), n, exact.data());
-      CHECK(std::equal(ours.begin(), ours.end(), exact.begin(), [](float a, float b) { return a == b || (a != a && b != b); }));
+      CHECK(std::equal(ours.begin(), ours.end(), exact.begin(),
+                       [](float a, float b) { return a == b || (a != a && b != b); }));
     }
     std::vector<float> values;
-    for (uint64_t bits = 0; bits < uint64_t{1} << 32; bits += 65521 * 13) values.push_back(f32_from_bits(static_cast<uint32_t>(bits)));
-    for (const float tie : {0x1.01p0f, 0x1.03p0f, 0x1.fffffep127f, 0x1p-149f, -0.0f}) values.push_back(tie);
+    for (uint64_t bits = 0; bits < uint64_t{1} << 32; bits += 65521 * 13) {
+      values.push_back(f32_from_bits(static_cast<uint32_t>(bits)));
+    }
+    for (const float tie : {0x1.01p0f, 0x1.03p0f, 0x1.fffffep127f, 0x1p-149f, -0.0f}) {
+      values.push_back(tie);
+    }
     std::vector<float> ours = values;
     work->round_to_bf16(ours.data(), static_cast<int64_t>(ours.size()));
     for (size_t i = 0; i < values.size(); ++i) {

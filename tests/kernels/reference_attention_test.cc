@@ -1,5 +1,5 @@
-// attention of `reference`: close to softmax in binary64, exactly the contract's order, and indifferent to everything
-// that a schedule may change.
+// attention of `reference`: close to softmax in binary64, exactly the contract's order, and
+// indifferent to everything that a schedule may change.
 #include <doctest/doctest.h>
 
 #include "kernels/cpu/reference.h"
@@ -16,7 +16,10 @@ using test::CachedSequences;
 using test::rough_values;
 
 const KernelSet& kSet = reference_kernel_set();
-const AttentionShape kShape{.n_heads = 4, .n_kv_heads = 2, .head_dim = 8, .score_scale = static_cast<float>(1.4426950408889634 / std::sqrt(8.0))};
+const AttentionShape kShape{.n_heads = 4,
+                            .n_kv_heads = 2,
+                            .head_dim = 8,
+                            .score_scale = static_cast<float>(1.4426950408889634 / std::sqrt(8.0))};
 constexpr int64_t kQueryWidth = 4 * 8, kKvWidth = 2 * 8;
 
 std::vector<float> slice(const std::vector<float>& v, size_t first, size_t n) {
@@ -24,11 +27,13 @@ std::vector<float> slice(const std::vector<float>& v, size_t first, size_t n) {
 }
 
 // Softmax over positions 0..last in binary64, from the unrounded keys and values.
-std::vector<double> softmax_attention(const std::vector<float>& k, const std::vector<float>& v, const float* q,
-                                      int64_t kv_head, int64_t last) {
+std::vector<double> softmax_attention(const std::vector<float>& k, const std::vector<float>& v,
+                                      const float* q, int64_t kv_head, int64_t last) {
   std::vector<double> scores, out(8);
   double largest = -1e300, total = 0;
-  const auto at = [&](const std::vector<float>& m, int64_t p, int64_t d) { return static_cast<double>(m[static_cast<size_t>(p * kKvWidth + kv_head * 8 + d)]); };
+  const auto at = [&](const std::vector<float>& m, int64_t p, int64_t d) {
+    return static_cast<double>(m[static_cast<size_t>(p * kKvWidth + kv_head * 8 + d)]);
+  };
   for (int64_t p = 0; p <= last; ++p) {
     double dot = 0;
     for (int64_t d = 0; d < 8; ++d) dot += static_cast<double>(q[d]) * at(k, p, d);
@@ -48,11 +53,16 @@ TEST_CASE("close to softmax in binary64, for lengths around every boundary") {
   ThreadPool pool(2);
   for (const int64_t length : {1, 15, 16, 17, 127, 128, 129, 255, 256, 257, 400}) {
     const CachedSequences cached(kSet, KvDType::kF32, 2, 8, {length}, 1, pool, {10});
-    const std::vector<float> q = rough_values(kQueryWidth, 20), out = attend(kSet, cached, kShape, q, pool);
-    const std::vector<float> k = rough_values(length * kKvWidth, 10), v = rough_values(length * kKvWidth, 11);
+    const std::vector<float> q = rough_values(kQueryWidth, 20),
+                             out = attend(kSet, cached, kShape, q, pool);
+    const std::vector<float> k = rough_values(length * kKvWidth, 10),
+                             v = rough_values(length * kKvWidth, 11);
     for (int64_t h = 0; h < 4; ++h) {
-      const std::vector<double> truth = softmax_attention(k, v, &q[static_cast<size_t>(h * 8)], h / 2, length - 1);
-      for (size_t d = 0; d < 8; ++d) CHECK(std::fabs(out[static_cast<size_t>(h) * 8 + d] - truth[d]) < 2e-6);
+      const std::vector<double> truth =
+          softmax_attention(k, v, &q[static_cast<size_t>(h * 8)], h / 2, length - 1);
+      for (size_t d = 0; d < 8; ++d) {
+        CHECK(std::fabs(out[static_cast<size_t>(h) * 8 + d] - truth[d]) < 2e-6);
+      }
     }
   }
 }
@@ -62,7 +72,9 @@ TEST_CASE("two positions, by hand") {
   const AttentionShape shape{.n_heads = 1, .n_kv_heads = 1, .head_dim = 2, .score_scale = 0.75f};
   const CachedSequences cached(kSet, KvDType::kF32, 1, 2, {2}, 1, pool, {30});
   const std::vector<float> k = rough_values(4, 30), v = rough_values(4, 31), q = {1.25f, -0.5f};
-  const auto score = [&](size_t p) { return std::fma(q[1], k[2 * p + 1], std::fma(q[0], k[2 * p], 0.0f)) * 0.75f; };
+  const auto score = [&](size_t p) {
+    return std::fma(q[1], k[2 * p + 1], std::fma(q[0], k[2 * p], 0.0f)) * 0.75f;
+  };
   const float m = std::ceil(std::max(score(0), score(1)));
   const float p0 = exp2_f32(score(0) - m), p1 = exp2_f32(score(1) - m), l = p0 + p1;
   const std::vector<float> out = attend(kSet, cached, shape, q, pool);
@@ -71,13 +83,16 @@ TEST_CASE("two positions, by hand") {
   }
 }
 
-TEST_CASE("a row does not depend on neighbours, on the step's other rows, on blocks or on threads") {
+TEST_CASE(
+    "a row does not depend on neighbours, on the step's other rows, on blocks or on threads") {
   ThreadPool one(1), three(3);
   const std::vector<float> q = rough_values(40 * kQueryWidth, 40);
-  const CachedSequences together(kSet, KvDType::kF16, 2, 8, {130, 300, 17}, 20, three, {50, 60, 70});
+  const CachedSequences together(kSet, KvDType::kF16, 2, 8, {130, 300, 17}, 20, three,
+                                 {50, 60, 70});
   REQUIRE(together.positions.size() == 57);
   std::vector<float> q_all = rough_values(57 * kQueryWidth, 41);
-  std::copy(q.begin(), q.begin() + 20 * kQueryWidth, q_all.begin() + 20 * kQueryWidth);  // rows of the second sequence
+  std::copy(q.begin(), q.begin() + 20 * kQueryWidth,
+            q_all.begin() + 20 * kQueryWidth);  // rows of the second sequence
   const std::vector<float> all = attend(kSet, together, kShape, q_all, three);
   const CachedSequences alone(kSet, KvDType::kF16, 2, 8, {300}, 20, one, {60}, 5);
   const std::vector<float> rows = attend(kSet, alone, kShape, slice(q, 0, 20 * kQueryWidth), one);
@@ -127,7 +142,9 @@ TEST_CASE("kv_write rounds to the cache's dtype and keeps to its own position") 
       CHECK(bits_of(out[d]) == bits_of(expected));
     }
     const size_t entry = dtype == KvDType::kF32 ? 4 : 2;
-    for (size_t i = 4 * entry; i < cached.values.size(); ++i) REQUIRE(cached.values[i] == std::byte{0xFF});
+    for (size_t i = 4 * entry; i < cached.values.size(); ++i) {
+      REQUIRE(cached.values[i] == std::byte{0xFF});
+    }
   }
 }
 

@@ -1,5 +1,6 @@
-// Small inputs for the operators of a kernel set: values rough enough that another order of addition gives
-// other bits, a matrix with its TensorView, and a paged cache with scattered block tables.
+// Small inputs for the operators of a kernel set: values rough enough that another order of
+// addition gives other bits, a matrix with its TensorView, and a paged cache with scattered block
+// tables.
 #pragma once
 
 #include <bit>
@@ -13,7 +14,9 @@
 
 namespace isobit::test {
 
-inline uint32_t bits_of(float x) { return std::bit_cast<uint32_t>(x); }
+inline uint32_t bits_of(float x) {
+  return std::bit_cast<uint32_t>(x);
+}
 
 inline std::vector<uint32_t> bits_of(const std::vector<float>& values) {
   std::vector<uint32_t> bits;
@@ -38,7 +41,9 @@ inline std::vector<float> rough_values(int64_t n, uint32_t seed) {
 inline uint64_t golden(const std::vector<float>& values) {
   uint64_t hash = 0xCBF29CE484222325;
   for (const float v : values) {
-    for (int shift = 0; shift < 32; shift += 8) hash = (hash ^ (bits_of(v) >> shift & 255)) * 0x100000001B3;
+    for (int shift = 0; shift < 32; shift += 8) {
+      hash = (hash ^ (bits_of(v) >> shift & 255)) * 0x100000001B3;
+    }
   }
   return hash;
 }
@@ -56,16 +61,16 @@ struct Matrix {
   Matrix& operator=(const Matrix&) = delete;
 };
 
-inline std::vector<float> matmul(const KernelSet& set, const PackedMatrix& w, const std::vector<float>& x,
-                                 ThreadPool& pool) {
+inline std::vector<float> matmul(const KernelSet& set, const PackedMatrix& w,
+                                 const std::vector<float>& x, ThreadPool& pool) {
   const auto n_rows = static_cast<int64_t>(x.size()) / w.n_in;
   std::vector<float> y(static_cast<size_t>(n_rows * w.n_out));
   set.matmul(w, x.data(), n_rows, y.data(), pool);
   return y;
 }
 
-// One layer's cache for sequences of the given lengths, filled through the set's own kv_write, and the rows of a step:
-// the last `n_query_rows` positions of each sequence.
+// One layer's cache for sequences of the given lengths, filled through the set's own kv_write, and
+// the rows of a step: the last `n_query_rows` positions of each sequence.
 struct CachedSequences {
   KvLayerView cache;
   std::vector<std::byte> keys, values;
@@ -79,11 +84,13 @@ struct CachedSequences {
     const size_t entry_bytes = dtype == KvDType::kF32 ? 4 : 2;
     int64_t n_blocks = first_block;
     for (const int64_t length : lengths) n_blocks += (length + kKvBlockTokens - 1) / kKvBlockTokens;
-    const size_t bytes = static_cast<size_t>(n_blocks * n_kv_heads * head_dim * kKvBlockTokens) * entry_bytes;
+    const size_t bytes =
+        static_cast<size_t>(n_blocks * n_kv_heads * head_dim * kKvBlockTokens) * entry_bytes;
     keys.assign(bytes, std::byte{0xFF});  // a stale entry that is read shows: all ones is a NaN
     values.assign(bytes, std::byte{0xFF});
     cache = {dtype, n_kv_heads, head_dim, keys.data(), values.data()};
-    auto next_block = static_cast<int32_t>(n_blocks - 1);  // descending, so that no table is the identity
+    auto next_block =
+        static_cast<int32_t>(n_blocks - 1);  // descending, so that no table is the identity
     for (const int64_t length : lengths) {
       tables.emplace_back();
       for (int64_t p = 0; p < length; p += kKvBlockTokens) tables.back().push_back(next_block--);
@@ -106,20 +113,26 @@ struct CachedSequences {
   }
 
  private:
-  void write_sequence(const KernelSet& set, size_t s, int64_t length, uint32_t seed, ThreadPool& pool) {
-    std::vector<int32_t> all(static_cast<size_t>(length)), of(static_cast<size_t>(length), static_cast<int32_t>(s));
+  void write_sequence(const KernelSet& set, size_t s, int64_t length, uint32_t seed,
+                      ThreadPool& pool) {
+    std::vector<int32_t> all(static_cast<size_t>(length)),
+        of(static_cast<size_t>(length), static_cast<int32_t>(s));
     for (size_t p = 0; p < all.size(); ++p) all[p] = static_cast<int32_t>(p);
     const int64_t width = cache.n_kv_heads * cache.head_dim;
-    const std::vector<float> k = rough_values(length * width, seed), v = rough_values(length * width, seed + 1);
-    const BatchView rows{length, all.data(), of.data(), static_cast<int64_t>(tables.size()), table_pointers.data()};
+    const std::vector<float> k = rough_values(length * width, seed),
+                             v = rough_values(length * width, seed + 1);
+    const BatchView rows{length, all.data(), of.data(), static_cast<int64_t>(tables.size()),
+                         table_pointers.data()};
     set.kv_write(k.data(), v.data(), width, rows, cache, pool);
   }
 };
 
-inline std::vector<float> attend(const KernelSet& set, const CachedSequences& sequences, const AttentionShape& shape,
-                                 const std::vector<float>& q, ThreadPool& pool) {
+inline std::vector<float> attend(const KernelSet& set, const CachedSequences& sequences,
+                                 const AttentionShape& shape, const std::vector<float>& q,
+                                 ThreadPool& pool) {
   std::vector<float> out(q.size());
-  set.attention(q.data(), shape.n_heads * shape.head_dim, shape, sequences.batch(), sequences.cache, out.data(), pool);
+  set.attention(q.data(), shape.n_heads * shape.head_dim, shape, sequences.batch(), sequences.cache,
+                out.data(), pool);
   return out;
 }
 

@@ -1,4 +1,5 @@
-// matmul of `reference` against the sums of the contract, spelled out, for stacked, permuted and quantised weights.
+// matmul of `reference` against the sums of the contract, spelled out, for stacked, permuted and
+// quantised weights.
 #include <doctest/doctest.h>
 
 #include <memory>
@@ -20,17 +21,20 @@ const KernelSet& kSet = reference_kernel_set();
 
 TEST_CASE("every element is Segments of Trees over its stored row") {
   ThreadPool pool(2);
-  for (const auto& [n_in, n_segments] : {std::pair{1, 1}, {127, 1}, {128, 1}, {129, 1}, {576, 3}, {640, 4}, {1536, 3}}) {
+  for (const auto& [n_in, n_segments] :
+       {std::pair{1, 1}, {127, 1}, {128, 1}, {129, 1}, {576, 3}, {640, 4}, {1536, 3}}) {
     const Matrix w(5, n_in, 1);
     const MatrixPart part{&w.view, {}};
     const auto packed = kSet.pack({&part, 1}, n_segments, pool);
     CHECK(packed->n_out == 5);
     CHECK(packed->n_in == n_in);
-    const std::vector<float> x = rough_values(3 * n_in, 2), y = test::matmul(kSet, *packed, x, pool);
+    const std::vector<float> x = rough_values(3 * n_in, 2),
+                             y = test::matmul(kSet, *packed, x, pool);
     for (size_t r = 0; r < 3; ++r) {
       for (size_t n = 0; n < 5; ++n) {
         const auto k = static_cast<size_t>(n_in);
-        CHECK(bits_of(y[r * 5 + n]) == bits_of(segments_dot(&x[r * k], &w.values[n * k], n_in, n_segments)));
+        CHECK(bits_of(y[r * 5 + n]) ==
+              bits_of(segments_dot(&x[r * k], &w.values[n * k], n_in, n_segments)));
       }
     }
   }
@@ -70,7 +74,8 @@ TEST_CASE("interleaved heads of a GGUF are put back into the model's order") {
   const std::vector<float> x = rough_values(16, 6), y = test::matmul(kSet, *packed, x, pool);
   const int stored[] = {0, 2, 1, 3, 4, 6, 5, 7};
   for (int n = 0; n < 8; ++n) {
-    CHECK(bits_of(y[static_cast<size_t>(n)]) == bits_of(tree_dot(x.data(), &w.values[static_cast<size_t>(stored[n] * 16)], 16)));
+    CHECK(bits_of(y[static_cast<size_t>(n)]) ==
+          bits_of(tree_dot(x.data(), &w.values[static_cast<size_t>(stored[n] * 16)], 16)));
   }
 }
 
@@ -81,10 +86,12 @@ TEST_CASE("a row's result depends neither on the other rows nor on the threads")
   const auto packed = kSet.pack({&part, 1}, 1, one);
   const std::vector<float> x = rough_values(9 * 257, 8), all = test::matmul(kSet, *packed, x, four);
   for (size_t r = 0; r < 9; ++r) {
-    const std::vector<float> row(x.begin() + static_cast<long>(r * 257), x.begin() + static_cast<long>((r + 1) * 257));
+    const std::vector<float> row(x.begin() + static_cast<long>(r * 257),
+                                 x.begin() + static_cast<long>((r + 1) * 257));
     const std::vector<float> alone = test::matmul(kSet, *packed, row, one);
-    CHECK(bits_of(alone) == bits_of(std::vector<float>(all.begin() + static_cast<long>(r * 33),
-                                                       all.begin() + static_cast<long>((r + 1) * 33))));
+    CHECK(bits_of(alone) ==
+          bits_of(std::vector<float>(all.begin() + static_cast<long>(r * 33),
+                                     all.begin() + static_cast<long>((r + 1) * 33))));
   }
   CHECK(test::golden(all) == 0x89d1717e27ec099f);
 }

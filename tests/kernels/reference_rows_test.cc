@@ -1,4 +1,5 @@
-// The row operators of `reference` against their one-line definitions, and the edges that a vector version gets wrong.
+// The row operators of `reference` against their one-line definitions, and the edges that a vector
+// version gets wrong.
 #include <doctest/doctest.h>
 
 #include <limits>
@@ -24,11 +25,15 @@ TEST_CASE("rms_norm: four roundings for the inverse, two for each element; in pl
     kSet.rms_norm(x.data(), w.data(), 1e-5f, 2, dim, y.data(), pool);
     for (int64_t r = 0; r < 2; ++r) {
       float lanes[64] = {};
-      for (int64_t i = 0; i < dim; ++i) lanes[i % 64] = std::fma(x[static_cast<size_t>(r * dim + i)], x[static_cast<size_t>(r * dim + i)], lanes[i % 64]);
+      for (int64_t i = 0; i < dim; ++i) {
+        lanes[i % 64] = std::fma(x[static_cast<size_t>(r * dim + i)],
+                                 x[static_cast<size_t>(r * dim + i)], lanes[i % 64]);
+      }
       for (int half = 32; half > 0; half /= 2) {
         for (int j = 0; j < half; ++j) lanes[j] += lanes[j + half];
       }
-      const float mean = lanes[0] / static_cast<float>(dim), inverse = 1.0f / std::sqrt(mean + 1e-5f);
+      const float mean = lanes[0] / static_cast<float>(dim),
+                  inverse = 1.0f / std::sqrt(mean + 1e-5f);
       for (int64_t i = 0; i < dim; ++i) {
         const auto e = static_cast<size_t>(r * dim + i);
         CHECK(bits_of(y[e]) == bits_of((x[e] * inverse) * w[static_cast<size_t>(i)]));
@@ -61,7 +66,8 @@ TEST_CASE("silu_mul: gate and up are the halves of a row") {
 
 TEST_CASE("rope rotates elements i and i + head_dim / 2 by the position's entry") {
   ThreadPool pool(1);
-  const std::vector<float> cos = {1, 1, 0.5f, 0.25f}, sin = {0, 0, 0.75f, -0.5f};  // two positions, head_dim 4
+  const std::vector<float> cos = {1, 1, 0.5f, 0.25f},
+                           sin = {0, 0, 0.75f, -0.5f};  // two positions, head_dim 4
   const RopeView table{cos.data(), sin.data(), 4};
   const int32_t positions[] = {1, 0}, sequences[] = {0, 1};
   const BatchView batch{2, positions, sequences, 2, nullptr};

@@ -16,7 +16,9 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-int nibble(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
+int nibble(char c) {
+  return c <= '9' ? c - '0' : c - 'a' + 10;
+}
 
 Bytes from_hex(std::string_view text) {
   Bytes bytes;
@@ -79,7 +81,8 @@ TEST_CASE("Q4_K") {
   CHECK(std::vector<int>(s.scale, s.scale + 8) == std::vector<int>{1, 2, 3, 4, 49, 19, 37, 7});
   CHECK(std::vector<int>(s.minimum, s.minimum + 8) == std::vector<int>{5, 6, 7, 8, 18, 36, 54, 8});
   const auto y = decode(DType::kQ4_K, block, 256);
-  CHECK(std::vector<float>{y[0], y[1], y[31], y[32], y[63], y[64], y[128], y[160], y[192], y[224], y[255]} ==
+  CHECK(std::vector<float>{y[0], y[1], y[31], y[32], y[63], y[64], y[128], y[160], y[192], y[224],
+                           y[255]} ==
         std::vector<float>{.25f, 3.75f, 4.75f, -1.5f, 11.5f, 2.75f, 69, 105, 42, 33, 22.5f});
   CHECK(std::accumulate(y.begin(), y.end(), 0.0) == 13288.0);
 }
@@ -91,8 +94,9 @@ TEST_CASE("Q6_K") {
   for (int i = 0; i < 16; ++i) block.push_back(static_cast<std::byte>((9 * i - 60) & 255));
   append_f16(block, 0.0625f);
   const auto y = decode(DType::kQ6_K, block, 256);
-  CHECK(std::vector<float>{y[0], y[15], y[16], y[31], y[32], y[64], y[96], y[127], y[128], y[200], y[255]} ==
-        std::vector<float>{-3.75f, -105, -3.1875f, -89.25f, 81.375f, 48, 8.25f, -2.4375f, .75f, 66, 32.8125f});
+  CHECK(std::vector<float>{y[0], y[15], y[16], y[31], y[32], y[64], y[96], y[127], y[128], y[200],
+                           y[255]} == std::vector<float>{-3.75f, -105, -3.1875f, -89.25f, 81.375f,
+                                                         48, 8.25f, -2.4375f, .75f, 66, 32.8125f});
   CHECK(std::accumulate(y.begin(), y.end(), 0.0) == 230.25);
 }
 
@@ -100,7 +104,9 @@ TEST_CASE("plain types are exact, subnormals and negative zero included") {
   Bytes f32;
   for (const float v : {1.5f, -0.0f, 0x1p-149f}) {
     const auto bits = std::bit_cast<uint32_t>(v);
-    for (int shift = 0; shift < 32; shift += 8) f32.push_back(static_cast<std::byte>(bits >> shift));
+    for (int shift = 0; shift < 32; shift += 8) {
+      f32.push_back(static_cast<std::byte>(bits >> shift));
+    }
   }
   const auto y = decode(DType::kF32, f32, 3);
   CHECK(y[0] == 1.5f);

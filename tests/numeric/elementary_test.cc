@@ -1,6 +1,6 @@
 // The elementary functions are at most 1 ulp from the true value for every input, and their special
-// values are the ones that elementary.h promises. The oracle is libm in binary64, whose own error is
-// a billion times smaller than an ulp of binary32.
+// values are the ones that elementary.h promises. The oracle is libm in binary64, whose own error
+// is a billion times smaller than an ulp of binary32.
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -30,7 +30,9 @@ const Function kFunctions[] = {
     {"erf", erf_f32, [](double x) { return std::erf(x); }},
 };
 
-uint32_t bits_of(float x) { return std::bit_cast<uint32_t>(x); }
+uint32_t bits_of(float x) {
+  return std::bit_cast<uint32_t>(x);
+}
 
 // Error in units of the last place of the true value, subnormal units included.
 double ulp_error(float y, double truth) {
@@ -52,20 +54,24 @@ void check(const Function& f, uint32_t input) {
   const auto x = std::bit_cast<float>(input);
   const float y = f.ours(x);
   if (is_faithful(y, f.oracle(static_cast<double>(x)))) return;
-  FAIL_CHECK(std::string(f.name) << "(" << x << ") = " << y << ", bits " << input << " -> " << bits_of(y)
-                                 << ", expected about " << f.oracle(static_cast<double>(x)));
+  FAIL_CHECK(std::string(f.name) << "(" << x << ") = " << y << ", bits " << input << " -> "
+                                 << bits_of(y) << ", expected about "
+                                 << f.oracle(static_cast<double>(x)));
 }
 
 TEST_CASE("every function is within one ulp on a sample of all inputs") {
   for (const Function& f : kFunctions) {
-    for (uint64_t input = 0; input < uint64_t{1} << 32; input += 10007) check(f, static_cast<uint32_t>(input));
+    for (uint64_t input = 0; input < uint64_t{1} << 32; input += 10007) {
+      check(f, static_cast<uint32_t>(input));
+    }
   }
 }
 
 TEST_CASE("every function is within one ulp at the ends of every binade, both signs") {
   for (const Function& f : kFunctions) {
     for (uint32_t sign_and_exponent = 0; sign_and_exponent < 512; ++sign_and_exponent) {
-      for (const uint32_t mantissa : {0u, 1u, 2u, 0x2AAAAAu, 0x2AAAABu, 0x3504F3u, 0x400000u, 0x7FFFFEu, 0x7FFFFFu}) {
+      for (const uint32_t mantissa :
+           {0u, 1u, 2u, 0x2AAAAAu, 0x2AAAABu, 0x3504F3u, 0x400000u, 0x7FFFFEu, 0x7FFFFFu}) {
         check(f, sign_and_exponent << 23 | mantissa);
       }
     }
@@ -73,12 +79,15 @@ TEST_CASE("every function is within one ulp at the ends of every binade, both si
 }
 
 TEST_CASE("every function is within one ulp around its branches and limits") {
-  const std::vector<float> edges = {1.0f, 4.0f / 3, 2.0f / 3, 0.5f, 88.72284f, -87.33655f, -103.97208f, -103.27893f,
-                                    127.0f, 128.0f, -126.0f, -149.0f, -150.0f, 9.0f, 9.0109f, 10.0f, 3.9192059f,
-                                    3.9296875f, 0.34657359f, -1.0f, 90.0f, -105.0f, 129.0f, -151.0f};
+  const std::vector<float> edges = {
+      1.0f,       4.0f / 3,   2.0f / 3,    0.5f,    88.72284f, -87.33655f, -103.97208f, -103.27893f,
+      127.0f,     128.0f,     -126.0f,     -149.0f, -150.0f,   9.0f,       9.0109f,     10.0f,
+      3.9192059f, 3.9296875f, 0.34657359f, -1.0f,   90.0f,     -105.0f,    129.0f,      -151.0f};
   for (const Function& f : kFunctions) {
     for (const float edge : edges) {
-      for (int step = -500; step <= 500; ++step) check(f, bits_of(edge) + static_cast<uint32_t>(step));
+      for (int step = -500; step <= 500; ++step) {
+        check(f, bits_of(edge) + static_cast<uint32_t>(step));
+      }
     }
   }
 }
@@ -123,7 +132,8 @@ TEST_CASE("any NaN, signalling or negative, gives the one NaN") {
   }
 }
 
-// These digests are part of the numeric contract: every compiler and every machine must reproduce them.
+// These digests are part of the numeric contract: every compiler and every machine must reproduce
+// them.
 TEST_CASE("the function digests are the published ones") {
   const auto digests = function_digests();
   REQUIRE(digests.size() == 5);

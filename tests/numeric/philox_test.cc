@@ -37,7 +37,8 @@ TEST_CASE("each coordinate of a draw changes it") {
 
 TEST_CASE("the extreme words give finite noise") {
   CHECK(gumbel_from_word(0) == doctest::Approx(-std::log(-std::log(0x1p-24))).epsilon(1e-6));
-  CHECK(gumbel_from_word(0xFFFFFFFF) == doctest::Approx(-std::log(-std::log1p(-0x1p-24))).epsilon(1e-6));
+  CHECK(gumbel_from_word(0xFFFFFFFF) ==
+        doctest::Approx(-std::log(-std::log1p(-0x1p-24))).epsilon(1e-6));
 }
 
 TEST_CASE("the noise has the mean and the variance of Gumbel's distribution") {

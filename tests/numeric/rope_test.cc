@@ -12,7 +12,9 @@
 namespace isobit {
 namespace {
 
-uint32_t bits_of(float x) { return std::bit_cast<uint32_t>(x); }
+uint32_t bits_of(float x) {
+  return std::bit_cast<uint32_t>(x);
+}
 
 void check_entry(double angle) {
   const SinCos fast = nearest_sin_cos(angle), slow = nearest_sin_cos_by_double_double(angle);
@@ -35,7 +37,9 @@ TEST_CASE("entries are nearest over positions and frequencies") {
   for (const double theta : {10000.0, 100000.0, 500000.0, 1e6}) {
     const std::vector<float> inverse = rope_inverse_frequencies(theta, 64);
     for (int64_t position = 0; position < 200000; position = position * 5 / 4 + 1) {
-      for (const float f : inverse) check_entry(static_cast<double>(position) * static_cast<double>(f));
+      for (const float f : inverse) {
+        check_entry(static_cast<double>(position) * static_cast<double>(f));
+      }
     }
   }
 }
@@ -56,11 +60,11 @@ TEST_CASE("an angle of zero is exact") {
   CHECK(bits_of(nearest_sin_cos(0).cos) == bits_of(1.0f));
 }
 
-// sin is nearly linear close to 0: at 3 * 2^-25 * (1 + 2^-23) style midpoints the sine lies just below
-// a tie that the angle itself sits on, closer than binary64 can tell.
+// sin is nearly linear close to 0: at 3 * 2^-25 * (1 + 2^-23) style midpoints the sine lies just
+// below a tie that the angle itself sits on, closer than binary64 can tell.
 TEST_CASE("an entry within a hair of a rounding boundary is decided by the longer evaluation") {
   const double tie = static_cast<double>(0x1.000002p-20f) + 0x1p-44;  // halfway between two f32
-  REQUIRE(static_cast<float>(tie) == 0x1.000004p-20f);                 // ties to even: upwards
+  REQUIRE(static_cast<float>(tie) == 0x1.000004p-20f);                // ties to even: upwards
   const SinCos entry = nearest_sin_cos(tie);
   CHECK(entry.sin == 0x1.000002p-20f);  // the sine is less than the angle by angle^3 / 6
 }
@@ -81,7 +85,8 @@ TEST_CASE("inverse frequencies agree with binary64 pow wherever pow is unambiguo
     for (const int64_t dim : {64, 80, 96, 128, 256}) {
       const std::vector<float> inverse = rope_inverse_frequencies(theta, dim);
       for (size_t i = 0; i < inverse.size(); ++i) {
-        const double exact = std::pow(theta, -2.0 * static_cast<double>(i) / static_cast<double>(dim));
+        const double exact =
+            std::pow(theta, -2.0 * static_cast<double>(i) / static_cast<double>(dim));
         CHECK(std::fabs(inverse[i] - exact) <= exact * 0x1.00001p-24);
       }
     }
@@ -102,7 +107,8 @@ TEST_CASE("the table is row-major by position and quick to make") {
   const std::vector<float> inverse = rope_inverse_frequencies(100000.0, 64);
   const auto start = std::chrono::steady_clock::now();
   const RopeTable table = make_rope_table(inverse, 8192);
-  const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+  const std::chrono::duration<double, std::milli> elapsed =
+      std::chrono::steady_clock::now() - start;
   MESSAGE("8192 x 32 entries in " << elapsed.count() << " ms");
   REQUIRE(table.half_dim == 32);
   REQUIRE(table.cos.size() == 8192u * 32);

@@ -26,7 +26,9 @@ std::vector<float> rough_values(size_t n, uint32_t seed) {
   return values;
 }
 
-uint32_t bits_of(float x) { return std::bit_cast<uint32_t>(x); }
+uint32_t bits_of(float x) {
+  return std::bit_cast<uint32_t>(x);
+}
 
 std::string bracket(size_t first, size_t n) {
   if (n == 1) return std::to_string(first);
@@ -38,7 +40,9 @@ TEST_CASE("the balanced rule brackets as the contract says") {
   for (size_t n = 1; n <= 70; ++n) {
     std::vector<std::string> parts;
     for (size_t i = 0; i < n; ++i) parts.push_back(std::to_string(i));
-    const auto combine = [](const std::string& a, const std::string& b) { return "(" + a + "+" + b + ")"; };
+    const auto combine = [](const std::string& a, const std::string& b) {
+      return "(" + a + "+" + b + ")";
+    };
     CHECK(balanced(std::span<const std::string>(parts), combine) == bracket(0, n));
   }
   CHECK(bracket(0, 6) == "(((0+1)+(2+3))+(4+5))");
@@ -72,17 +76,21 @@ TEST_CASE("tree: leaves of 128, the last one shorter") {
       for (size_t k = first; k < std::min(n, first + 128); ++k) chain = std::fma(x[k], w[k], chain);
       leaves.push_back(chain);
     }
-    CHECK(bits_of(tree_dot(x.data(), w.data(), static_cast<int64_t>(n))) == bits_of(balanced_sum(leaves)));
+    CHECK(bits_of(tree_dot(x.data(), w.data(), static_cast<int64_t>(n))) ==
+          bits_of(balanced_sum(leaves)));
   }
 }
 
 TEST_CASE("segments cut leaves from their own first term") {
   const std::vector<float> x = rough_values(576, 3), w = rough_values(576, 4);
-  const float a = tree_dot(x.data(), w.data(), 192), b = tree_dot(x.data() + 192, w.data() + 192, 192),
+  const float a = tree_dot(x.data(), w.data(), 192),
+              b = tree_dot(x.data() + 192, w.data() + 192, 192),
               c = tree_dot(x.data() + 384, w.data() + 384, 192);
   CHECK(bits_of(segments_dot(x.data(), w.data(), 576, 3)) == bits_of((a + b) + c));
-  CHECK(bits_of(segments_dot(x.data(), w.data(), 576, 1)) == bits_of(tree_dot(x.data(), w.data(), 576)));
-  CHECK(bits_of(segments_dot(x.data(), w.data(), 576, 3)) != bits_of(tree_dot(x.data(), w.data(), 576)));
+  CHECK(bits_of(segments_dot(x.data(), w.data(), 576, 1)) ==
+        bits_of(tree_dot(x.data(), w.data(), 576)));
+  CHECK(bits_of(segments_dot(x.data(), w.data(), 576, 3)) !=
+        bits_of(tree_dot(x.data(), w.data(), 576)));
   CHECK_THROWS(segments_dot(x.data(), w.data(), 576, 5));
 }
 
@@ -111,7 +119,8 @@ TEST_CASE("vocabulary sums: blocks of 4,096, each 64 lanes counted from the bloc
     for (size_t i = 0; i < 4096 && first + i < v.size(); ++i) lanes.add(i, v[first + i]);
     blocks.push_back(lanes.fold());
   }
-  const float sum = vocabulary_sum(static_cast<int64_t>(v.size()), [&](int64_t i) { return v[static_cast<size_t>(i)]; });
+  const float sum = vocabulary_sum(static_cast<int64_t>(v.size()),
+                                   [&](int64_t i) { return v[static_cast<size_t>(i)]; });
   CHECK(bits_of(sum) == bits_of((blocks[0] + blocks[1]) + blocks[2]));
 }
 
