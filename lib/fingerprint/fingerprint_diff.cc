@@ -64,20 +64,20 @@ const char* name(ChangeKind kind) {
   return "unknown";
 }
 
-std::vector<FingerprintChange> diff_fingerprints(const Fingerprint& before,
+std::vector<FingerprintItemChange> diff_fingerprints(const Fingerprint& before,
                                                  const Fingerprint& after) {
   const auto old_items = by_key(before), new_items = by_key(after);
   std::set<Key> keys;
   for (const auto& [key, unused] : old_items) keys.insert(key);
   for (const auto& [key, unused] : new_items) keys.insert(key);
   const bool same_values = same_canonical_root(old_items, new_items);
-  std::vector<FingerprintChange> out;
+  std::vector<FingerprintItemChange> out;
   for (const Key& key : keys) {
     const FingerprintItem *old_item = find(old_items, key), *new_item = find(new_items, key);
     const std::optional<ChangeKind> kind = kind_of(old_item, new_item);
     if (!kind) continue;
     const ItemRule& rule = rule_of(key.first, key.second);
-    FingerprintChange& change = out.emplace_back();
+    FingerprintItemChange& change = out.emplace_back();
     change.kind = *kind;
     change.item_class = key.first;
     change.name = key.second;
@@ -101,7 +101,7 @@ Verification verify_fingerprint(const Fingerprint& recorded, const Fingerprint& 
   out.same_everything = out.changes.empty();
   out.same_identity =
       std::none_of(out.changes.begin(), out.changes.end(),
-                   [](const FingerprintChange& c) { return c.role == ItemRole::kIdentity; });
+                   [](const FingerprintItemChange& c) { return c.role == ItemRole::kIdentity; });
   return out;
 }
 

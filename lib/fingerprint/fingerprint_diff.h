@@ -33,7 +33,7 @@ const std::vector<ItemRule>& item_rules();
 enum class ChangeKind { kChanged, kAdded, kRemoved, kUnknown };
 const char* name(ChangeKind kind);  // "changed", "added", "removed", "unknown"
 
-struct FingerprintChange {
+struct FingerprintItemChange {
   ChangeKind kind = ChangeKind::kChanged;
   FingerprintClass item_class = FingerprintClass::kModel;
   std::string name;
@@ -43,14 +43,14 @@ struct FingerprintChange {
 };
 
 // In the order of the items. Empty when every item is known and the same on both sides.
-std::vector<FingerprintChange> diff_fingerprints(const Fingerprint& before,
+std::vector<FingerprintItemChange> diff_fingerprints(const Fingerprint& before,
                                                  const Fingerprint& after);
 
 // A recorded fingerprint held against one computed now.
 struct Verification {
   bool same_identity = false;  // every identity item known and the same: the same model and text
   bool same_everything = false;
-  std::vector<FingerprintChange> changes;
+  std::vector<FingerprintItemChange> changes;
 };
 Verification verify_fingerprint(const Fingerprint& recorded, const Fingerprint& now);
 

@@ -14,7 +14,9 @@ constexpr size_t kMaxProblems = 100;
 // name -> the SQL that made it, white space folded (ALTER and dumps may reflow it).
 std::map<std::string, std::string> schema_of(Database& database) {
   std::map<std::string, std::string> out;
-  Statement row(database, "SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'");
+  Statement row(database,
+                "SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_schema WHERE name NOT "
+                "LIKE 'sqlite_%'");
   while (row.step()) {
     std::string folded;
     for (const char c : row.text(1)) {
@@ -37,8 +39,10 @@ void check_schema(Database& database, std::vector<std::string>& problems) {
   const auto found = schema_of(database), expected = expected_schema();
   for (const auto& [name, sql] : expected) {
     const auto at = found.find(name);
-    if (at == found.end()) problems.push_back(name + " is missing");
-    else if (at->second != sql) problems.push_back(name + " is not defined as in this version");
+    if (at == found.end())
+      problems.push_back(name + " is missing");
+    else if (at->second != sql)
+      problems.push_back(name + " is not defined as in this version");
   }
   for (const auto& [name, sql] : found) {
     if (!expected.contains(name)) problems.push_back(name + " does not belong to a store");
@@ -49,13 +53,15 @@ void check_file(Database& database, std::vector<std::string>& problems) {
   for (Statement row(database, "PRAGMA integrity_check(20)"); row.step();) {
     if (row.text(0) != "ok") problems.push_back("file: " + row.text(0));
   }
-  for (Statement row(database, "PRAGMA foreign_key_check"); row.step() && problems.size() < kMaxProblems;) {
-    problems.push_back("row " + row.text(1) + " of table " + row.text(0) + " refers to a row of " + row.text(2) +
-                       " that is not there");
+  for (Statement row(database, "PRAGMA foreign_key_check");
+       row.step() && problems.size() < kMaxProblems;) {
+    problems.push_back("row " + row.text(1) + " of table " + row.text(0) + " refers to a row of " +
+                       row.text(2) + " that is not there");
   }
 }
 
-// A complete cell has, in every repeat that it has at all, one sample for each choice of each request.
+// A complete cell has, in every repeat that it has at all, one sample for each choice of each
+// request.
 void check_counts(const RunRecord& run, std::vector<std::string>& problems) {
   int64_t choices = 0;
   for (const Request& r : run.requests) choices += r.sampling.n;
@@ -64,8 +70,10 @@ void check_counts(const RunRecord& run, std::vector<std::string>& problems) {
     n_samples[{s.cell_index, s.repeat}]++;
     const Request& r = run.requests[static_cast<size_t>(s.prompt_index)];
     if (s.trace.sample_index >= r.sampling.n) {
-      problems.push_back("run " + run.id + ": a sample of prompt " + std::to_string(s.prompt_index) + " is choice " +
-                         std::to_string(s.trace.sample_index) + " of " + std::to_string(r.sampling.n));
+      problems.push_back("run " + run.id + ": a sample of prompt " +
+                         std::to_string(s.prompt_index) + " is choice " +
+                         std::to_string(s.trace.sample_index) + " of " +
+                         std::to_string(r.sampling.n));
     }
   }
   for (const CellRecord& cell : run.cells) {
@@ -77,8 +85,9 @@ void check_counts(const RunRecord& run, std::vector<std::string>& problems) {
   for (const auto& [key, n] : n_samples) {
     const CellRecord& cell = run.cells[static_cast<size_t>(key.first)];
     if (!cell.complete || n == choices) continue;
-    problems.push_back("run " + run.id + ", cell '" + cell.name + "', repeat " + std::to_string(key.second) + ": has " +
-                       std::to_string(n) + " samples, expected " + std::to_string(choices));
+    problems.push_back("run " + run.id + ", cell '" + cell.name + "', repeat " +
+                       std::to_string(key.second) + ": has " + std::to_string(n) +
+                       " samples, expected " + std::to_string(choices));
   }
 }
 
@@ -86,7 +95,8 @@ void check_counts(const RunRecord& run, std::vector<std::string>& problems) {
 
 std::vector<std::string> Store::check() {
   std::vector<std::string> problems;
-  // Each part on its own: a damaged file stops one of them with an error, and the others still tell what they see.
+  // Each part on its own: a damaged file stops one of them with an error, and the others still tell
+  // what they see.
   const auto guarded = [&](const auto& part) {
     try {
       part();
@@ -98,7 +108,8 @@ std::vector<std::string> Store::check() {
   guarded([&] { check_schema(state_->database, problems); });
   std::vector<int64_t> keys;
   guarded([&] {
-    for (Statement row(state_->database, "SELECT run_key FROM run ORDER BY run_key"); row.step();) keys.push_back(row.integer(0));
+    for (Statement row(state_->database, "SELECT run_key FROM run ORDER BY run_key"); row.step();)
+      keys.push_back(row.integer(0));
   });
   for (const int64_t key : keys) {
     guarded([&] { check_counts(read_run(state_->database, key), problems); });

@@ -17,14 +17,16 @@ struct Explanation {
 Explanation explain_lock(const std::filesystem::path& path) {
   const std::string holders = processes_holding(path);
   return {ErrorCode::environment,
-          "it is locked" + (holders.empty() ? " by another process, perhaps on another machine" : " by " + holders),
+          "it is locked" + (holders.empty() ? " by another process, perhaps on another machine"
+                                            : " by " + holders),
           "wait until the other run has ended, or record to another store"};
 }
 
 Explanation explain(int code, const char* sqlite_text, const std::filesystem::path& path) {
   switch (code & 0xff) {
     case SQLITE_BUSY:
-    case SQLITE_LOCKED: return explain_lock(path);
+    case SQLITE_LOCKED:
+      return explain_lock(path);
     case SQLITE_FULL:
       return {ErrorCode::environment, "there is no space left for it",
               "free some space or choose --store elsewhere; what was recorded is kept"};
@@ -35,38 +37,52 @@ Explanation explain(int code, const char* sqlite_text, const std::filesystem::pa
               "the folder must be writable too: SQLite keeps its journal beside the store"};
     case SQLITE_CANTOPEN:
       return {ErrorCode::environment, std::string("it cannot be opened: ") + sqlite_text,
-              "check that the folder exists and may be written; SQLite keeps its journal beside the store"};
-    case SQLITE_NOTADB: return {ErrorCode::environment, "it is not an SQLite database", "give the path of an isobit store"};
+              "check that the folder exists and may be written; SQLite keeps its journal beside "
+              "the store"};
+    case SQLITE_NOTADB:
+      return {ErrorCode::environment, "it is not an SQLite database",
+              "give the path of an isobit store"};
     case SQLITE_CORRUPT:
       return {ErrorCode::environment, std::string("it is damaged: ") + sqlite_text,
               "see isobit store check; restore the file from a copy"};
     case SQLITE_IOERR:
-      return {ErrorCode::environment, std::string("reading or writing failed: ") + sqlite_text, "check the disk"};
-    case SQLITE_NOMEM: return {ErrorCode::environment, "memory is exhausted", ""};
-    case SQLITE_TOOBIG: return {ErrorCode::environment, "a value is larger than SQLite takes", ""};
+      return {ErrorCode::environment, std::string("reading or writing failed: ") + sqlite_text,
+              "check the disk"};
+    case SQLITE_NOMEM:
+      return {ErrorCode::environment, "memory is exhausted", ""};
+    case SQLITE_TOOBIG:
+      return {ErrorCode::environment, "a value is larger than SQLite takes", ""};
     case SQLITE_CONSTRAINT:
-      return {ErrorCode::environment, std::string("its own rules refuse the row: ") + sqlite_text, "see isobit store check"};
-    case SQLITE_ERROR:
-      return {ErrorCode::environment, std::string("its tables are not those of an isobit store: ") + sqlite_text,
+      return {ErrorCode::environment, std::string("its own rules refuse the row: ") + sqlite_text,
               "see isobit store check"};
-    default: return {ErrorCode::internal, std::string("SQLite: ") + sqlite_text, ""};
+    case SQLITE_ERROR:
+      return {ErrorCode::environment,
+              std::string("its tables are not those of an isobit store: ") + sqlite_text,
+              "see isobit store check"};
+    default:
+      return {ErrorCode::internal, std::string("SQLite: ") + sqlite_text, ""};
   }
 }
 
 int open_flags(DatabaseAccess access) {
   switch (access) {
-    case DatabaseAccess::kRead: return SQLITE_OPEN_READONLY;
-    case DatabaseAccess::kWrite: return SQLITE_OPEN_READWRITE;
-    case DatabaseAccess::kCreate: return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    case DatabaseAccess::kRead:
+      return SQLITE_OPEN_READONLY;
+    case DatabaseAccess::kWrite:
+      return SQLITE_OPEN_READWRITE;
+    case DatabaseAccess::kCreate:
+      return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   }
   return SQLITE_OPEN_READONLY;
 }
 
 }  // namespace
 
-Database::Database(const std::filesystem::path& path, DatabaseAccess access, int busy_timeout_ms) : path_(path) {
+Database::Database(const std::filesystem::path& path, DatabaseAccess access, int busy_timeout_ms)
+    : path_(path) {
   // A leading "./" keeps a name such as ":memory:" or "file:x" a name.
-  connect(path.is_absolute() ? path.string() : "./" + path.string(), open_flags(access), busy_timeout_ms);
+  connect(path.is_absolute() ? path.string() : "./" + path.string(), open_flags(access),
+          busy_timeout_ms);
 }
 
 Database::Database(InMemory) : path_("(in memory)") {
@@ -88,7 +104,9 @@ void Database::connect(const std::string& name, int flags, int busy_timeout_ms) 
   }
 }
 
-Database::~Database() { sqlite3_close_v2(handle_); }
+Database::~Database() {
+  sqlite3_close_v2(handle_);
+}
 
 void Database::fail(int code, const std::string& doing) const {
   const char* text = handle_ ? sqlite3_errmsg(handle_) : sqlite3_errstr(code);
@@ -112,11 +130,14 @@ std::string Database::text(const std::string& sql) {
 }
 
 Statement::Statement(Database& database, std::string_view sql) : database_(database) {
-  const int code = sqlite3_prepare_v2(database.get(), sql.data(), static_cast<int>(sql.size()), &statement_, nullptr);
+  const int code = sqlite3_prepare_v2(database.get(), sql.data(), static_cast<int>(sql.size()),
+                                      &statement_, nullptr);
   if (code != SQLITE_OK) database.fail(code, "use");
 }
 
-Statement::~Statement() { sqlite3_finalize(statement_); }
+Statement::~Statement() {
+  sqlite3_finalize(statement_);
+}
 
 void Statement::check(int code) const {
   if (code != SQLITE_OK) database_.fail(code, "use");
@@ -132,11 +153,13 @@ Statement& Statement::add(double value) {
 }
 Statement& Statement::add(std::string_view text) {
   // An empty view may have no address, which SQLite would take for NULL.
-  check(sqlite3_bind_text64(statement_, ++n_bound_, text.empty() ? "" : text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
+  check(sqlite3_bind_text64(statement_, ++n_bound_, text.empty() ? "" : text.data(), text.size(),
+                            SQLITE_TRANSIENT, SQLITE_UTF8));
   return *this;
 }
 Statement& Statement::add_blob(std::string_view bytes) {
-  check(sqlite3_bind_blob64(statement_, ++n_bound_, bytes.empty() ? "" : bytes.data(), bytes.size(), SQLITE_TRANSIENT));
+  check(sqlite3_bind_blob64(statement_, ++n_bound_, bytes.empty() ? "" : bytes.data(), bytes.size(),
+                            SQLITE_TRANSIENT));
   return *this;
 }
 Statement& Statement::add_null() {
@@ -165,22 +188,32 @@ void Statement::reset() {
   n_bound_ = 0;
 }
 
-bool Statement::is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
-int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_, column); }
-double Statement::real(int column) const { return sqlite3_column_double(statement_, column); }
+bool Statement::is_null(int column) const {
+  return sqlite3_column_type(statement_, column) == SQLITE_NULL;
+}
+int64_t Statement::integer(int column) const {
+  return sqlite3_column_int64(statement_, column);
+}
+double Statement::real(int column) const {
+  return sqlite3_column_double(statement_, column);
+}
 
 std::string Statement::text(int column) const {
   const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
-  return bytes ? std::string(bytes, static_cast<size_t>(sqlite3_column_bytes(statement_, column))) : std::string();
+  return bytes ? std::string(bytes, static_cast<size_t>(sqlite3_column_bytes(statement_, column)))
+               : std::string();
 }
 
 std::string_view Statement::blob(int column) const {
   const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement_, column));
-  return bytes ? std::string_view(bytes, static_cast<size_t>(sqlite3_column_bytes(statement_, column)))
+  return bytes ? std::string_view(bytes,
+                                  static_cast<size_t>(sqlite3_column_bytes(statement_, column)))
                : std::string_view();
 }
 
-Transaction::Transaction(Database& database) : database_(database) { database_.execute("BEGIN IMMEDIATE"); }
+Transaction::Transaction(Database& database) : database_(database) {
+  database_.execute("BEGIN IMMEDIATE");
+}
 
 Transaction::~Transaction() {
   // A full disk or a lost file may have rolled back already; there is nothing left to undo then.

@@ -18,7 +18,8 @@ struct InMemory {};
 
 class Database {
  public:
-  // Opens an ordinary file; triggers, unsafe schema functions and writes to the schema by SQL are off.
+  // Opens an ordinary file; triggers, unsafe schema functions and writes to the schema by SQL are
+  // off.
   Database(const std::filesystem::path& path, DatabaseAccess access, int busy_timeout_ms);
   explicit Database(InMemory);
   ~Database();
@@ -48,7 +49,8 @@ class Database {
 class Statement {
  public:
   Statement(Database& database, std::string_view sql);
-  Statement(Database& database, sqlite3_stmt* prepared) : database_(database), statement_(prepared) {}
+  Statement(Database& database, sqlite3_stmt* prepared)
+      : database_(database), statement_(prepared) {}
   ~Statement();
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;

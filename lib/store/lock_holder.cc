@@ -11,7 +11,8 @@ namespace {
 
 bool holds(const fs::path& process, const fs::path& file) {
   std::error_code ignored;  // a process may end, or belong to someone else, while we look
-  for (fs::directory_iterator fd(process / "fd", ignored), end; !ignored && fd != end; fd.increment(ignored)) {
+  for (fs::directory_iterator fd(process / "fd", ignored), end; !ignored && fd != end;
+       fd.increment(ignored)) {
     std::error_code gone;
     if (fs::read_symlink(fd->path(), gone) == file) return true;
   }
@@ -33,13 +34,17 @@ std::string processes_holding(const fs::path& path) {
   if (error) return {};
   std::string others;
   bool self = false;
-  for (fs::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
+  for (fs::directory_iterator entry("/proc", error), end; !error && entry != end;
+       entry.increment(error)) {
     const std::string pid = entry->path().filename().string();
-    if (!std::ranges::all_of(pid, [](char c) { return c >= '0' && c <= '9'; }) || !holds(entry->path(), file)) continue;
+    if (!std::ranges::all_of(pid, [](char c) { return c >= '0' && c <= '9'; }) ||
+        !holds(entry->path(), file))
+      continue;
     if (pid == std::to_string(::getpid())) {
       self = true;
     } else {
-      others += (others.empty() ? "process " : ", process ") + pid + " (" + command_name(entry->path()) + ")";
+      others += (others.empty() ? "process " : ", process ") + pid + " (" +
+                command_name(entry->path()) + ")";
     }
   }
   return others.empty() && self ? "this process" : others;

@@ -10,7 +10,9 @@ std::span<const Migration> migrations() {
   return steps;
 }
 
-int32_t current_schema_version() { return migrations().back().to_version; }
+int32_t current_schema_version() {
+  return migrations().back().to_version;
+}
 
 void migrate(Database& database, std::span<const Migration> steps) {
   Transaction transaction(database);

@@ -19,8 +19,9 @@ extern const char* const kMigration1;
 std::span<const Migration> migrations();
 int32_t current_schema_version();
 
-// Brings the database from its user_version to the last step, in one transaction; also sets application_id. A process
-// that lost a race for the first step finds it done. Any failure leaves the file as it was.
+// Brings the database from its user_version to the last step, in one transaction; also sets
+// application_id. A process that lost a race for the first step finds it done. Any failure leaves
+// the file as it was.
 void migrate(Database& database, std::span<const Migration> steps);
 
 }  // namespace isobit

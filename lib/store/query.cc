@@ -1,7 +1,7 @@
 // `isobit store query`: SQL from the user against a file that must not change.
 //
-// Three fences: the authorizer lets only reading actions be compiled, the statement must be one that SQLite itself calls
-// read-only, and query_only is on while it runs.
+// Three fences: the authorizer lets only reading actions be compiled, the statement must be one
+// that SQLite itself calls read-only, and query_only is on while it runs.
 #include <cmath>
 #include <cstring>
 
@@ -12,20 +12,25 @@
 namespace isobit {
 namespace {
 
-int allow_reading(void*, int action, const char* first, const char* second, const char*, const char*) {
+int allow_reading(void*, int action, const char* first, const char* second, const char*,
+                  const char*) {
   switch (action) {
     case SQLITE_SELECT:
     case SQLITE_READ:
-    case SQLITE_RECURSIVE: return SQLITE_OK;
-    case SQLITE_FUNCTION: return second && std::strcmp(second, "load_extension") == 0 ? SQLITE_DENY : SQLITE_OK;
+    case SQLITE_RECURSIVE:
+      return SQLITE_OK;
+    case SQLITE_FUNCTION:
+      return second && std::strcmp(second, "load_extension") == 0 ? SQLITE_DENY : SQLITE_OK;
     case SQLITE_PRAGMA: {
       // Those that describe tables, asked and not set.
-      for (const char* allowed : {"table_info", "table_xinfo", "table_list", "index_list", "index_info"}) {
+      for (const char* allowed :
+           {"table_info", "table_xinfo", "table_list", "index_list", "index_info"}) {
         if (std::strcmp(first, allowed) == 0) return SQLITE_OK;
       }
       return !second && std::strcmp(first, "user_version") == 0 ? SQLITE_OK : SQLITE_DENY;
     }
-    default: return SQLITE_DENY;
+    default:
+      return SQLITE_DENY;
   }
 }
 
@@ -50,7 +55,9 @@ class ReadOnlyFence {
 // The number of bytes of the well-formed UTF-8 sequence at the start of `s`; 0 when there is none.
 size_t utf8_sequence_bytes(std::string_view s) {
   const auto byte = [&](size_t i) { return i < s.size() ? static_cast<unsigned char>(s[i]) : 0u; };
-  const auto follows = [&](size_t i, unsigned low = 0x80, unsigned high = 0xBF) { return byte(i) >= low && byte(i) <= high; };
+  const auto follows = [&](size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
+    return byte(i) >= low && byte(i) <= high;
+  };
   const unsigned b = byte(0);
   if (b < 0x80) return 1;
   if (b >= 0xC2 && b <= 0xDF) return follows(1) ? 2 : 0;
@@ -58,7 +65,9 @@ size_t utf8_sequence_bytes(std::string_view s) {
     return follows(1, b == 0xE0 ? 0xA0 : 0x80, b == 0xED ? 0x9F : 0xBF) && follows(2) ? 3 : 0;
   }
   if (b >= 0xF0 && b <= 0xF4) {
-    return follows(1, b == 0xF0 ? 0x90 : 0x80, b == 0xF4 ? 0x8F : 0xBF) && follows(2) && follows(3) ? 4 : 0;
+    return follows(1, b == 0xF0 ? 0x90 : 0x80, b == 0xF4 ? 0x8F : 0xBF) && follows(2) && follows(3)
+               ? 4
+               : 0;
   }
   return 0;
 }
@@ -79,30 +88,36 @@ std::string with_replacements(std::string_view s) {
 
 Json column_value(const Statement& statement, int column) {
   switch (sqlite3_column_type(statement.get(), column)) {
-    case SQLITE_INTEGER: return statement.integer(column);
+    case SQLITE_INTEGER:
+      return statement.integer(column);
     case SQLITE_FLOAT: {
       const double value = statement.real(column);
       if (std::isfinite(value)) return value;
       return value > 0 ? "inf" : "-inf";
     }
-    case SQLITE_TEXT: return with_replacements(statement.text(column));
+    case SQLITE_TEXT:
+      return with_replacements(statement.text(column));
     case SQLITE_BLOB: {
       const std::string_view bytes = statement.blob(column);
       return "x'" + hex({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}) + "'";
     }
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 
 sqlite3_stmt* prepare_one(sqlite3* handle, std::string_view sql) {
   const auto refuse = [](const std::string& what) {
-    throw Error(ErrorCode::usage, "the query is refused: " + what, "isobit store query takes one SELECT");
+    throw Error(ErrorCode::usage, "the query is refused: " + what,
+                "isobit store query takes one SELECT");
   };
   if (sql.size() > 1'000'000) refuse("it is longer than 1,000,000 bytes");
   sqlite3_stmt* statement = nullptr;
   const char* tail = nullptr;
-  const int code = sqlite3_prepare_v2(handle, sql.data(), static_cast<int>(sql.size()), &statement, &tail);
-  const std::string rest(tail ? std::string_view(tail, static_cast<size_t>(sql.data() + sql.size() - tail)) : "");
+  const int code =
+      sqlite3_prepare_v2(handle, sql.data(), static_cast<int>(sql.size()), &statement, &tail);
+  const std::string rest(
+      tail ? std::string_view(tail, static_cast<size_t>(sql.data() + sql.size() - tail)) : "");
   std::string problem;
   if ((code & 0xff) == SQLITE_AUTH) {
     problem = "it does more than read (" + std::string(sqlite3_errmsg(handle)) + ")";
@@ -129,7 +144,8 @@ QueryResult Store::query(std::string_view sql, size_t max_rows) {
   Statement statement(state_->database, prepare_one(state_->database.get(), sql));
   QueryResult out;
   const int n_columns = sqlite3_column_count(statement.get());
-  for (int c = 0; c < n_columns; ++c) out.columns.emplace_back(sqlite3_column_name(statement.get(), c));
+  for (int c = 0; c < n_columns; ++c)
+    out.columns.emplace_back(sqlite3_column_name(statement.get(), c));
   while (statement.step()) {
     if (out.rows.size() == max_rows) {
       out.truncated = true;

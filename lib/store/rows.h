@@ -30,10 +30,12 @@ class SampleWriter {
   Statement stored_;
 };
 
-// Appends the samples of a run to record.samples, in the order (cell, prompt, repeat, sample index).
+// Appends the samples of a run to record.samples, in the order (cell, prompt, repeat, sample
+// index).
 void read_samples(Database& database, int64_t run_key, RunRecord& record);
 
 // Throws Error(environment): "store 'path', <row>: <what>".
-[[noreturn]] void refuse_row(const Database& database, const std::string& row, const std::string& what);
+[[noreturn]] void refuse_row(const Database& database, const std::string& row,
+                             const std::string& what);
 
 }  // namespace isobit

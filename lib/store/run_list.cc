@@ -16,7 +16,8 @@ std::optional<size_t> runs_before_latest(std::string_view ref) {
   if (ref.empty()) return 0;
   size_t n = 0;
   const auto [end, error] = std::from_chars(ref.data() + 1, ref.data() + ref.size(), n);
-  if (ref[0] != '~' || error != std::errc() || end != ref.data() + ref.size() || ref.size() == 1) return std::nullopt;
+  if (ref[0] != '~' || error != std::errc() || end != ref.data() + ref.size() || ref.size() == 1)
+    return std::nullopt;
   return n;
 }
 
@@ -32,40 +33,48 @@ std::string Store::resolve_ref(std::string_view ref) {
   const std::string word(ref.substr(0, 80));
   const std::string where = "store '" + state_->database.path().string() + "'";
   if (ref.starts_with('@')) {
-    throw Error(ErrorCode::unsupported, "'" + word + "': named baselines are not available in this version",
+    throw Error(ErrorCode::unsupported,
+                "'" + word + "': named baselines are not available in this version",
                 "use latest, latest~1 or the beginning of a run's id");
   }
   std::vector<std::string> ids;
-  for (Statement row(state_->database, "SELECT id FROM run ORDER BY run_key"); row.step();) ids.push_back(row.text(0));
+  for (Statement row(state_->database, "SELECT id FROM run ORDER BY run_key"); row.step();)
+    ids.push_back(row.text(0));
   if (std::ranges::find(ids, ref) != ids.end()) return std::string(ref);
-  if (ids.empty()) throw Error(ErrorCode::usage, where + " holds no run", "record one with isobit run --store");
+  if (ids.empty())
+    throw Error(ErrorCode::usage, where + " holds no run", "record one with isobit run --store");
   if (const auto back = runs_before_latest(ref)) {
     if (*back < ids.size()) return ids[ids.size() - 1 - *back];
-    throw Error(ErrorCode::usage, where + " holds " + std::to_string(ids.size()) + (ids.size() == 1 ? " run" : " runs") +
-                                      ", so there is no '" + word + "'");
+    throw Error(ErrorCode::usage, where + " holds " + std::to_string(ids.size()) +
+                                      (ids.size() == 1 ? " run" : " runs") + ", so there is no '" +
+                                      word + "'");
   }
   std::vector<std::string> matches;
-  std::ranges::copy_if(ids, std::back_inserter(matches), [&](const std::string& id) { return id.starts_with(ref); });
+  std::ranges::copy_if(ids, std::back_inserter(matches),
+                       [&](const std::string& id) { return id.starts_with(ref); });
   if (matches.size() == 1 && !ref.empty()) return matches[0];
   if (matches.empty()) {
     throw Error(ErrorCode::usage, where + " has no run '" + word + "'" + did_you_mean(ref, ids),
                 "isobit store info lists its runs");
   }
-  throw Error(ErrorCode::usage, "'" + word + "' begins the ids of " + std::to_string(matches.size()) + " runs: " +
-                                    listed(matches), "give more of the id");
+  throw Error(ErrorCode::usage,
+              "'" + word + "' begins the ids of " + std::to_string(matches.size()) +
+                  " runs: " + listed(matches),
+              "give more of the id");
 }
 
 std::vector<RunSummary> Store::list_runs() {
-  Statement row(state_->database,
-                "SELECT id, created, target, label, status, fingerprint_id,"
-                " (SELECT count(*) FROM request q WHERE q.run_key = r.run_key),"
-                " (SELECT count(*) FROM cell c WHERE c.run_key = r.run_key),"
-                " (SELECT count(*) FROM cell c WHERE c.run_key = r.run_key AND c.complete),"
-                " (SELECT count(*) FROM sample s WHERE s.run_key = r.run_key) FROM run r ORDER BY run_key");
+  Statement row(
+      state_->database,
+      "SELECT id, created, target, label, status, fingerprint_id,"
+      " (SELECT count(*) FROM request q WHERE q.run_key = r.run_key),"
+      " (SELECT count(*) FROM cell c WHERE c.run_key = r.run_key),"
+      " (SELECT count(*) FROM cell c WHERE c.run_key = r.run_key AND c.complete),"
+      " (SELECT count(*) FROM sample s WHERE s.run_key = r.run_key) FROM run r ORDER BY run_key");
   std::vector<RunSummary> out;
   while (row.step()) {
-    out.push_back({row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.text(5), row.integer(6),
-                   row.integer(7), row.integer(8), row.integer(9)});
+    out.push_back({row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.text(5),
+                   row.integer(6), row.integer(7), row.integer(8), row.integer(9)});
   }
   return out;
 }

@@ -10,13 +10,18 @@
 namespace isobit {
 namespace {
 
-const char* seed_source_name(SeedSource source) { return source == SeedSource::kRequest ? "request" : "request_id"; }
+const char* seed_source_name(SeedSource source) {
+  return source == SeedSource::kRequest ? "request" : "request_id";
+}
 
-std::string string_array(const std::vector<std::string>& values) { return Json(values).dump(); }
+std::string string_array(const std::vector<std::string>& values) {
+  return Json(values).dump();
+}
 
 void insert_fingerprint(Database& database, int64_t run_key, const Fingerprint& fingerprint) {
-  Statement insert(database, "INSERT INTO fingerprint_item (run_key, class, name, value, source, reason)"
-                             " VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
+  Statement insert(database,
+                   "INSERT INTO fingerprint_item (run_key, class, name, value, source, reason)"
+                   " VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
   for (const FingerprintItem& item : fingerprint.items) {
     insert.add(run_key).add(std::string_view(name(item.item_class))).add(item.name).add(item.value);
     insert.add(std::string_view(name(item.source))).add(item.reason);
@@ -25,12 +30,15 @@ void insert_fingerprint(Database& database, int64_t run_key, const Fingerprint& 
 }
 
 void insert_requests(Database& database, int64_t run_key, const RunRecord& run) {
-  Statement insert(
-      database,
-      "INSERT INTO request (run_key, prompt_index, request_id, prompt_text, n_prompt_tokens, prompt_tokens, max_tokens,"
-      " n_top, temperature, top_k, top_p, min_p, repetition_penalty, frequency_penalty, presence_penalty, logit_bias_ids,"
-      " logit_bias_values, seed, seed_source, n, stop_strings, stop_tokens, ignore_eos, forced_tokens, tags) VALUES"
-      " (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25)");
+  Statement insert(database,
+                   "INSERT INTO request (run_key, prompt_index, request_id, prompt_text, "
+                   "n_prompt_tokens, prompt_tokens, max_tokens,"
+                   " n_top, temperature, top_k, top_p, min_p, repetition_penalty, "
+                   "frequency_penalty, presence_penalty, logit_bias_ids,"
+                   " logit_bias_values, seed, seed_source, n, stop_strings, stop_tokens, "
+                   "ignore_eos, forced_tokens, tags) VALUES"
+                   " (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?"
+                   "22,?23,?24,?25)");
   for (size_t i = 0; i < run.requests.size(); ++i) {
     const Request& r = run.requests[i];
     std::string bias_ids, bias_values;
@@ -47,7 +55,8 @@ void insert_requests(Database& database, int64_t run_key, const RunRecord& run) 
     insert.add(r.sampling.frequency_penalty).add(r.sampling.presence_penalty);
     insert.add_blob(bias_ids).add_blob(bias_values);
     insert.add(static_cast<int64_t>(r.sampling.seed));
-    insert.add(std::string_view(seed_source_name(r.sampling.seed_source))).add(int64_t{r.sampling.n});
+    insert.add(std::string_view(seed_source_name(r.sampling.seed_source)))
+        .add(int64_t{r.sampling.n});
     insert.add(string_array(r.stop.strings)).add_blob(pack(r.stop.token_ids));
     insert.add(int64_t{r.stop.ignore_eos}).add_blob(pack(r.forced_token_ids));
     insert.add(string_array(r.tags));
@@ -56,9 +65,14 @@ void insert_requests(Database& database, int64_t run_key, const RunRecord& run) 
 }
 
 void insert_cells(Database& database, int64_t run_key, const RunRecord& run) {
-  Statement cell(database, "INSERT INTO cell (run_key, cell_index, name, reference_index, complete, exercised,"
-                           " not_exercised_reason, wall_ms, generated_tokens_per_s) VALUES (?1, ?2, ?3, ?4, 0, 0, '', 0, 0)");
-  Statement value(database, "INSERT INTO cell_value (run_key, cell_index, axis, value) VALUES (?1, ?2, ?3, ?4)");
+  Statement cell(
+      database,
+      "INSERT INTO cell (run_key, cell_index, name, reference_index, complete, exercised,"
+      " not_exercised_reason, wall_ms, generated_tokens_per_s) VALUES (?1, ?2, ?3, ?4, 0, 0, '', "
+      "0, 0)");
+  Statement value(
+      database,
+      "INSERT INTO cell_value (run_key, cell_index, axis, value) VALUES (?1, ?2, ?3, ?4)");
   for (const CellRecord& c : run.cells) {
     cell.add(run_key).add(int64_t{c.index}).add(c.name).add(int64_t{c.reference_index});
     cell.run();
@@ -98,12 +112,15 @@ class RunReader {
   }
 
   template <typename Number>
-  std::vector<Number> numbers(const std::string& row, const char* what, std::string_view bytes) const {
-    if (bytes.size() % sizeof(Number) != 0) refuse(row, std::string(what) + " has " + std::to_string(bytes.size()) + " bytes");
+  std::vector<Number> numbers(const std::string& row, const char* what,
+                              std::string_view bytes) const {
+    if (bytes.size() % sizeof(Number) != 0)
+      refuse(row, std::string(what) + " has " + std::to_string(bytes.size()) + " bytes");
     return unpack<Number>(bytes);
   }
 
-  std::vector<std::string> strings(const std::string& row, const char* what, const std::string& text) const {
+  std::vector<std::string> strings(const std::string& row, const char* what,
+                                   const std::string& text) const {
     try {
       return parse_json(text, what, {.max_depth = 2}).get<std::vector<std::string>>();
     } catch (const std::exception&) {
@@ -112,8 +129,10 @@ class RunReader {
   }
 
   void read_header() {
-    Statement row(database_, "SELECT id, created, target, label, plan_json, prompts_digest, status, fingerprint_id FROM run"
-                             " WHERE run_key = ?1");
+    Statement row(database_,
+                  "SELECT id, created, target, label, plan_json, prompts_digest, status, "
+                  "fingerprint_id FROM run"
+                  " WHERE run_key = ?1");
     row.add(run_key_);
     if (!row.step()) refuse_row(database_, "run " + std::to_string(run_key_), "is gone");
     run_.id = row.text(0);
@@ -124,22 +143,28 @@ class RunReader {
     run_.prompts_digest = row.text(5);
     run_.status = row.text(6);
     run_.fingerprint.id = row.text(7);
-    if (run_.status != "running" && run_.status != "complete") refuse("header", "status '" + run_.status + "' is unknown");
+    if (run_.status != "running" && run_.status != "complete")
+      refuse("header", "status '" + run_.status + "' is unknown");
   }
 
   void read_fingerprint() {
-    Statement row(database_, "SELECT class, name, value, source, reason FROM fingerprint_item WHERE run_key = ?1");
+    Statement row(
+        database_,
+        "SELECT class, name, value, source, reason FROM fingerprint_item WHERE run_key = ?1");
     row.add(run_key_);
     while (row.step()) {
       FingerprintItem item;
       item.name = row.text(1);
-      item.item_class = word<FingerprintClass>("fingerprint class", row.text(0), FingerprintClass::kEnvironment);
+      item.item_class =
+          word<FingerprintClass>("fingerprint class", row.text(0), FingerprintClass::kEnvironment);
       item.value = row.text(2);
-      item.source = word<FingerprintSource>("fingerprint source", row.text(3), FingerprintSource::kUnknown);
+      item.source =
+          word<FingerprintSource>("fingerprint source", row.text(3), FingerprintSource::kUnknown);
       item.reason = row.text(4);
       run_.fingerprint.items.push_back(std::move(item));
     }
-    std::ranges::sort(run_.fingerprint.items, {}, [](const FingerprintItem& i) { return std::pair(i.item_class, i.name); });
+    std::ranges::sort(run_.fingerprint.items, {},
+                      [](const FingerprintItem& i) { return std::pair(i.item_class, i.name); });
   }
 
   // The enumerator up to `last` whose name is `text`.
@@ -152,11 +177,13 @@ class RunReader {
   }
 
   void read_requests() {
-    Statement row(
-        database_,
-        "SELECT prompt_index, request_id, prompt_text, prompt_tokens, max_tokens, n_top, temperature, top_k, top_p, min_p,"
-        " repetition_penalty, frequency_penalty, presence_penalty, logit_bias_ids, logit_bias_values, seed, seed_source, n,"
-        " stop_strings, stop_tokens, ignore_eos, forced_tokens, tags FROM request WHERE run_key = ?1 ORDER BY prompt_index");
+    Statement row(database_,
+                  "SELECT prompt_index, request_id, prompt_text, prompt_tokens, max_tokens, n_top, "
+                  "temperature, top_k, top_p, min_p,"
+                  " repetition_penalty, frequency_penalty, presence_penalty, logit_bias_ids, "
+                  "logit_bias_values, seed, seed_source, n,"
+                  " stop_strings, stop_tokens, ignore_eos, forced_tokens, tags FROM request WHERE "
+                  "run_key = ?1 ORDER BY prompt_index");
     row.add(run_key_);
     while (row.step()) {
       const std::string at = "prompt " + std::to_string(run_.requests.size());
@@ -194,14 +221,17 @@ class RunReader {
     for (size_t i = 0; i < ids.size(); ++i) s.logit_bias.emplace_back(ids[i], values[i]);
     s.seed = static_cast<uint64_t>(row.integer(15));
     const std::string source = row.text(16);
-    if (source != "request" && source != "request_id") refuse(at, "seed source '" + source.substr(0, 40) + "' is unknown");
+    if (source != "request" && source != "request_id")
+      refuse(at, "seed source '" + source.substr(0, 40) + "' is unknown");
     s.seed_source = source == "request" ? SeedSource::kRequest : SeedSource::kRequestId;
     s.n = int32(at, "n", row.integer(17), 1);
   }
 
   void read_cells() {
-    Statement row(database_, "SELECT cell_index, name, reference_index, complete, exercised, not_exercised_reason, wall_ms,"
-                             " generated_tokens_per_s FROM cell WHERE run_key = ?1 ORDER BY cell_index");
+    Statement row(database_,
+                  "SELECT cell_index, name, reference_index, complete, exercised, "
+                  "not_exercised_reason, wall_ms,"
+                  " generated_tokens_per_s FROM cell WHERE run_key = ?1 ORDER BY cell_index");
     row.add(run_key_);
     while (row.step()) {
       const std::string at = "cell " + std::to_string(run_.cells.size());
@@ -224,7 +254,8 @@ class RunReader {
     while (row.step()) {
       const int64_t index = row.integer(0);
       if (index < 0 || index >= static_cast<int64_t>(run_.cells.size())) {
-        refuse("a cell value", "belongs to cell " + std::to_string(index) + " of " + std::to_string(run_.cells.size()));
+        refuse("a cell value", "belongs to cell " + std::to_string(index) + " of " +
+                                   std::to_string(run_.cells.size()));
       }
       run_.cells[static_cast<size_t>(index)].values[row.text(1)] = row.text(2);
     }
@@ -234,7 +265,8 @@ class RunReader {
     for (const CellRecord& c : run_.cells) {
       const auto reference = static_cast<size_t>(c.reference_index);
       if (reference >= run_.cells.size() || !run_.cells[reference].is_reference()) {
-        refuse("cell " + std::to_string(c.index), "is compared with cell " + std::to_string(c.reference_index) +
+        refuse("cell " + std::to_string(c.index), "is compared with cell " +
+                                                      std::to_string(c.reference_index) +
                                                       ", which is not a reference cell");
       }
     }
@@ -248,13 +280,16 @@ class RunReader {
 }  // namespace
 
 void refuse_row(const Database& database, const std::string& row, const std::string& what) {
-  throw Error(ErrorCode::environment, "store '" + database.path().string() + "', " + row + ": " + what,
+  throw Error(ErrorCode::environment,
+              "store '" + database.path().string() + "', " + row + ": " + what,
               "the file was changed by something else than isobit; see isobit store check");
 }
 
 void insert_run(Database& database, const RunRecord& header) {
-  Statement insert(database, "INSERT INTO run (id, created, target, label, plan_json, prompts_digest, fingerprint_id, status)"
-                             " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'running')");
+  Statement insert(database,
+                   "INSERT INTO run (id, created, target, label, plan_json, prompts_digest, "
+                   "fingerprint_id, status)"
+                   " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'running')");
   insert.add(header.id).add(header.created).add(header.target).add(header.label);
   insert.add(header.plan_json).add(header.prompts_digest).add(header.fingerprint.id);
   insert.run();
@@ -264,6 +299,8 @@ void insert_run(Database& database, const RunRecord& header) {
   insert_cells(database, run_key, header);
 }
 
-RunRecord read_run(Database& database, int64_t run_key) { return RunReader(database, run_key).read(); }
+RunRecord read_run(Database& database, int64_t run_key) {
+  return RunReader(database, run_key).read();
+}
 
 }  // namespace isobit

@@ -12,16 +12,22 @@ namespace {
 constexpr uint8_t kHasMargin = 1, kHasHash = 2;
 
 constexpr const char* kInsert =
-    "INSERT INTO sample (run_key, cell_index, prompt_index, repeat, sample_index, request_id, seed, finish_reason, text,"
-    " error, non_finite, n_positions, tokens, logprobs, evidence, margins, logits_hashes, top_counts, top_ids,"
-    " top_logprobs, max_batch_requests, min_batch_requests, max_batch_tokens, first_row, prefill_chunks, n_steps,"
+    "INSERT INTO sample (run_key, cell_index, prompt_index, repeat, sample_index, request_id, "
+    "seed, finish_reason, text,"
+    " error, non_finite, n_positions, tokens, logprobs, evidence, margins, logits_hashes, "
+    "top_counts, top_ids,"
+    " top_logprobs, max_batch_requests, min_batch_requests, max_batch_tokens, first_row, "
+    "prefill_chunks, n_steps,"
     " n_mixed_steps, n_cached_tokens, n_preemptions, ttft_ms, total_ms)"
-    " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26,?27,?28,"
+    " VALUES "
+    "(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?"
+    "26,?27,?28,"
     "?29,?30,?31)"
     " ON CONFLICT (run_key, cell_index, prompt_index, repeat, sample_index) DO NOTHING";
 
 constexpr const char* kStored =
-    "SELECT finish_reason, non_finite, tokens, logprobs, evidence, logits_hashes FROM sample WHERE run_key = ?1 AND"
+    "SELECT finish_reason, non_finite, tokens, logprobs, evidence, logits_hashes FROM sample WHERE "
+    "run_key = ?1 AND"
     " cell_index = ?2 AND prompt_index = ?3 AND repeat = ?4 AND sample_index = ?5";
 
 // The per-position part of a trace as the BLOB columns hold it.
@@ -70,29 +76,64 @@ class SampleReader {
 
   // In the order of kColumns.
   enum Column {
-    kKey, kCell, kPrompt, kRepeat, kSampleIndex, kRequestId, kSeed, kFinish, kText, kErrorText, kNonFinite, kPositions,
-    kTokens, kLogprobs, kEvidence, kMargins, kHashes, kTopCounts, kTopIds, kTopLogprobs, kMaxRequests, kMinRequests,
-    kMaxTokens, kFirstRow, kChunks, kSteps, kMixedSteps, kCached, kPreemptions, kTtft, kTotal
+    kKey,
+    kCell,
+    kPrompt,
+    kRepeat,
+    kSampleIndex,
+    kRequestId,
+    kSeed,
+    kFinish,
+    kText,
+    kErrorText,
+    kNonFinite,
+    kPositions,
+    kTokens,
+    kLogprobs,
+    kEvidence,
+    kMargins,
+    kHashes,
+    kTopCounts,
+    kTopIds,
+    kTopLogprobs,
+    kMaxRequests,
+    kMinRequests,
+    kMaxTokens,
+    kFirstRow,
+    kChunks,
+    kSteps,
+    kMixedSteps,
+    kCached,
+    kPreemptions,
+    kTtft,
+    kTotal
   };
   static constexpr const char* kColumns =
-      "sample_key, cell_index, prompt_index, repeat, sample_index, request_id, seed, finish_reason, text, error,"
-      " non_finite, n_positions, tokens, logprobs, evidence, margins, logits_hashes, top_counts, top_ids, top_logprobs,"
-      " max_batch_requests, min_batch_requests, max_batch_tokens, first_row, prefill_chunks, n_steps, n_mixed_steps,"
+      "sample_key, cell_index, prompt_index, repeat, sample_index, request_id, seed, "
+      "finish_reason, text, error,"
+      " non_finite, n_positions, tokens, logprobs, evidence, margins, logits_hashes, top_counts, "
+      "top_ids, top_logprobs,"
+      " max_batch_requests, min_batch_requests, max_batch_tokens, first_row, prefill_chunks, "
+      "n_steps, n_mixed_steps,"
       " n_cached_tokens, n_preemptions, ttft_ms, total_ms";
 
  private:
-  [[noreturn]] void refuse(const std::string& what) const { refuse_row(database_, row_name_, what); }
+  [[noreturn]] void refuse(const std::string& what) const {
+    refuse_row(database_, row_name_, what);
+  }
 
   int32_t count(Column column, const char* what) const {
     const int64_t value = row_.integer(column);
-    if (value < 0 || value > std::numeric_limits<int32_t>::max()) refuse(std::string(what) + " is " + std::to_string(value));
+    if (value < 0 || value > std::numeric_limits<int32_t>::max())
+      refuse(std::string(what) + " is " + std::to_string(value));
     return static_cast<int32_t>(value);
   }
 
   int32_t index(Column column, size_t size, const char* what) const {
     const int32_t value = count(column, what);
     if (static_cast<size_t>(value) >= size) {
-      refuse("refers to " + std::string(what) + " " + std::to_string(value) + ", the run has " + std::to_string(size));
+      refuse("refers to " + std::string(what) + " " + std::to_string(value) + ", the run has " +
+             std::to_string(size));
     }
     return value;
   }
@@ -131,30 +172,37 @@ class SampleReader {
 
   void read_positions(std::vector<TracePosition>& positions) {
     const auto n = static_cast<size_t>(count(kPositions, "n_positions"));
-    const std::string_view tokens = blob(kTokens, n, 4, "tokens"), logprobs = blob(kLogprobs, n, 4, "logprobs"),
+    const std::string_view tokens = blob(kTokens, n, 4, "tokens"),
+                           logprobs = blob(kLogprobs, n, 4, "logprobs"),
                            evidence = blob(kEvidence, n, 1, "evidence");
     const bool margins_there = !row_.is_null(kMargins), hashes_there = !row_.is_null(kHashes);
-    const std::string_view margins = margins_there ? blob(kMargins, n, 4, "margins") : std::string_view(),
-                           hashes = hashes_there ? blob(kHashes, n, 16, "logits_hashes") : std::string_view();
+    const std::string_view margins =
+                               margins_there ? blob(kMargins, n, 4, "margins") : std::string_view(),
+                           hashes = hashes_there ? blob(kHashes, n, 16, "logits_hashes")
+                                                 : std::string_view();
     positions.resize(n);  // n is small enough: the blobs above have that length
     for (size_t i = 0; i < n; ++i) {
       TracePosition& p = positions[i];
       p.token_id = packed_at<int32_t>(tokens, i);
       p.logprob = packed_at<float>(logprobs, i);
       const auto bits = static_cast<uint8_t>(evidence[i]);
-      if (bits & ~(kHasMargin | kHasHash)) refuse("evidence of position " + std::to_string(i) + " is unknown");
+      if (bits & ~(kHasMargin | kHasHash))
+        refuse("evidence of position " + std::to_string(i) + " is unknown");
       if ((bits & kHasMargin && !margins_there) || (bits & kHasHash && !hashes_there)) {
         refuse("position " + std::to_string(i) + " claims evidence that is not stored");
       }
       if (bits & kHasMargin) p.margin = packed_at<float>(margins, i);
-      if (bits & kHasHash) std::copy_n(hashes.begin() + static_cast<ptrdiff_t>(16 * i), 16, p.logits_hash.emplace().begin());
+      if (bits & kHasHash)
+        std::copy_n(hashes.begin() + static_cast<ptrdiff_t>(16 * i), 16,
+                    p.logits_hash.emplace().begin());
     }
     read_top(positions);
   }
 
   void read_top(std::vector<TracePosition>& positions) {
     const bool there = !row_.is_null(kTopCounts);
-    const std::string_view counts = there ? blob(kTopCounts, positions.size(), 4, "top_counts") : std::string_view();
+    const std::string_view counts =
+        there ? blob(kTopCounts, positions.size(), 4, "top_counts") : std::string_view();
     const std::string_view ids = row_.blob(kTopIds);
     if (ids.size() % 4 != 0) refuse("top_ids has " + std::to_string(ids.size()) + " bytes");
     const size_t n_scores = ids.size() / 4;
@@ -162,7 +210,8 @@ class SampleReader {
     size_t at = 0;
     for (size_t i = 0; there && i < positions.size(); ++i) {
       const auto n = packed_at<int32_t>(counts, i);
-      if (n < 0 || static_cast<size_t>(n) > n_scores - at) refuse("top_counts name more alternatives than there are");
+      if (n < 0 || static_cast<size_t>(n) > n_scores - at)
+        refuse("top_counts name more alternatives than there are");
       for (int32_t k = 0; k < n; ++k, ++at) {
         positions[i].top.push_back({packed_at<int32_t>(ids, at), packed_at<float>(logprobs, at)});
       }
@@ -176,7 +225,8 @@ class SampleReader {
     facts.max_batch_tokens = count(kMaxTokens, "max_batch_tokens");
     facts.first_row = count(kFirstRow, "first_row");
     const std::string_view chunks = row_.blob(kChunks);
-    if (chunks.size() % 4 != 0) refuse("prefill_chunks has " + std::to_string(chunks.size()) + " bytes");
+    if (chunks.size() % 4 != 0)
+      refuse("prefill_chunks has " + std::to_string(chunks.size()) + " bytes");
     facts.prefill_chunks_tokens = unpack<int32_t>(chunks);
     facts.n_steps = count(kSteps, "n_steps");
     facts.n_mixed_steps = count(kMixedSteps, "n_mixed_steps");
@@ -193,7 +243,10 @@ class SampleReader {
 }  // namespace
 
 SampleWriter::SampleWriter(Database& database, int64_t run_key)
-    : database_(database), run_key_(run_key), insert_(database, kInsert), stored_(database, kStored) {}
+    : database_(database),
+      run_key_(run_key),
+      insert_(database, kInsert),
+      stored_(database, kStored) {}
 
 Landing SampleWriter::write(const SampleRecord& sample) {
   const Trace& t = sample.trace;
@@ -228,9 +281,10 @@ bool SampleWriter::same_as_stored(const SampleRecord& sample) {
   stored_.add(run_key_).add(int64_t{sample.cell_index}).add(int64_t{sample.prompt_index});
   stored_.add(int64_t{sample.repeat}).add(int64_t{t.sample_index});
   if (!stored_.step()) return false;
-  const bool same = stored_.text(0) == name(t.finish_reason) && (stored_.integer(1) != 0) == t.non_finite &&
-                    stored_.blob(2) == packed.tokens && stored_.blob(3) == packed.logprobs &&
-                    stored_.blob(4) == packed.evidence && stored_.is_null(5) == !packed.any_hash &&
+  const bool same = stored_.text(0) == name(t.finish_reason) &&
+                    (stored_.integer(1) != 0) == t.non_finite && stored_.blob(2) == packed.tokens &&
+                    stored_.blob(3) == packed.logprobs && stored_.blob(4) == packed.evidence &&
+                    stored_.is_null(5) == !packed.any_hash &&
                     (!packed.any_hash || stored_.blob(5) == packed.hashes);
   stored_.reset();
   return same;
@@ -238,7 +292,8 @@ bool SampleWriter::same_as_stored(const SampleRecord& sample) {
 
 void read_samples(Database& database, int64_t run_key, RunRecord& record) {
   Statement rows(database, std::string("SELECT ") + SampleReader::kColumns +
-                               " FROM sample WHERE run_key = ?1 ORDER BY cell_index, prompt_index, repeat, sample_index");
+                               " FROM sample WHERE run_key = ?1 ORDER BY cell_index, prompt_index, "
+                               "repeat, sample_index");
   rows.add(run_key);
   SampleReader reader(database, rows, record);
   while (rows.step()) record.samples.push_back(reader.read());

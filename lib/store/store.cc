@@ -14,14 +14,18 @@ namespace {
 
 void check_run_id(const std::string& id) {
   const bool good = !id.empty() && id.size() <= 64 && std::ranges::all_of(id, [](unsigned char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' || c == '.';
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           c == '-' || c == '.';
   });
-  if (!good) throw Error(ErrorCode::usage, "run id '" + id.substr(0, 80) + "' is not 1 to 64 of [0-9A-Za-z_.-]");
+  if (!good)
+    throw Error(ErrorCode::usage,
+                "run id '" + id.substr(0, 80) + "' is not 1 to 64 of [0-9A-Za-z_.-]");
 }
 
 void check_header(const RunRecord& header) {
   check_run_id(header.id);
-  ISOBIT_REQUIRE(header.prompt_texts.empty() || header.prompt_texts.size() == header.requests.size());
+  ISOBIT_REQUIRE(header.prompt_texts.empty() ||
+                 header.prompt_texts.size() == header.requests.size());
   for (size_t i = 0; i < header.cells.size(); ++i) {
     ISOBIT_REQUIRE(header.cells[i].index == static_cast<int32_t>(i));
     const auto reference = static_cast<size_t>(header.cells[i].reference_index);
@@ -29,14 +33,15 @@ void check_header(const RunRecord& header) {
   }
 }
 
-// Makes the file a store of the current schema. Until that is done the journal is SQLite's ordinary one, so that the
-// file itself says whose it is from its first bytes on.
+// Makes the file a store of the current schema. Until that is done the journal is SQLite's ordinary
+// one, so that the file itself says whose it is from its first bytes on.
 void prepare_for_recording(Database& database, const StoreOptions& options) {
   if (options.max_size_bytes) {
     const int64_t pages = *options.max_size_bytes / database.number("PRAGMA page_size");
     database.execute("PRAGMA max_page_count = " + std::to_string(std::max<int64_t>(1, pages)));
   }
-  if (database.number("PRAGMA user_version") < current_schema_version()) migrate(database, migrations());
+  if (database.number("PRAGMA user_version") < current_schema_version())
+    migrate(database, migrations());
   database.text("PRAGMA journal_mode = WAL");
   database.execute("PRAGMA synchronous = NORMAL");
 }
@@ -45,30 +50,38 @@ void check_readable(Database& database) {
   const int64_t version = database.number("PRAGMA user_version");
   if (version == current_schema_version()) return;
   throw Error(ErrorCode::environment,
-              "store '" + database.path().string() + "' has schema version " + std::to_string(version) +
-                  ", expected " + std::to_string(current_schema_version()),
+              "store '" + database.path().string() + "' has schema version " +
+                  std::to_string(version) + ", expected " +
+                  std::to_string(current_schema_version()),
               "recording to it once brings an older store up to date");
 }
 
 class Recorder : public RunSink {
  public:
-  Recorder(Database& database, int64_t run_key) : database_(database), run_key_(run_key), writer_(database, run_key) {}
+  Recorder(Database& database, int64_t run_key)
+      : database_(database), run_key_(run_key), writer_(database, run_key) {}
 
   void begin_cell(const CellRecord& cell) override {
     Statement row(database_, "SELECT name FROM cell WHERE run_key = ?1 AND cell_index = ?2");
     row.add(run_key_).add(int64_t{cell.index});
     const std::string stored = row.step() ? row.text(0) : std::string();
     if (stored != cell.name) {
-      refuse_row(database_, "cell " + std::to_string(cell.index), "is '" + stored + "', expected '" + cell.name + "'");
+      refuse_row(database_, "cell " + std::to_string(cell.index),
+                 "is '" + stored + "', expected '" + cell.name + "'");
     }
   }
 
   Landing sample(const SampleRecord& sample) override { return writer_.write(sample); }
 
   void end_cell(const CellRecord& cell) override {
-    Statement update(database_, "UPDATE cell SET complete = ?3, exercised = ?4, not_exercised_reason = ?5, wall_ms = ?6,"
-                                " generated_tokens_per_s = ?7 WHERE run_key = ?1 AND cell_index = ?2");
-    update.add(run_key_).add(int64_t{cell.index}).add(int64_t{cell.complete}).add(int64_t{cell.exercised});
+    Statement update(
+        database_,
+        "UPDATE cell SET complete = ?3, exercised = ?4, not_exercised_reason = ?5, wall_ms = ?6,"
+        " generated_tokens_per_s = ?7 WHERE run_key = ?1 AND cell_index = ?2");
+    update.add(run_key_)
+        .add(int64_t{cell.index})
+        .add(int64_t{cell.complete})
+        .add(int64_t{cell.exercised});
     update.add(cell.not_exercised_reason).add(cell.wall_ms).add(cell.generated_tokens_per_s);
     update.run();
     // Onto the disk now and then: after a power cut at most one cell has to run again.
@@ -83,14 +96,20 @@ class Recorder : public RunSink {
 
 }  // namespace
 
+std::string sqlite_version() {
+  return sqlite3_libversion();
+}
+
 int64_t Store::State::run_key(const std::string& run_id) {
   Statement row(database, "SELECT run_key FROM run WHERE id = ?1");
   row.add(run_id);
   if (row.step()) return row.integer(0);
   std::vector<std::string> ids;
   for (Statement all(database, "SELECT id FROM run"); all.step();) ids.push_back(all.text(0));
-  throw Error(ErrorCode::usage, "store '" + database.path().string() + "' has no run '" + run_id.substr(0, 80) + "'" +
-                                    did_you_mean(run_id, ids), "isobit store info lists its runs");
+  throw Error(ErrorCode::usage,
+              "store '" + database.path().string() + "' has no run '" + run_id.substr(0, 80) + "'" +
+                  did_you_mean(run_id, ids),
+              "isobit store info lists its runs");
 }
 
 Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -104,14 +123,16 @@ Store::~Store() {
   try {
     close();
   } catch (const Error&) {
-    // Every sample is committed; the journal beside the file is folded in when the store is next opened for recording.
+    // Every sample is committed; the journal beside the file is folded in when the store is next
+    // opened for recording.
   }
 }
 
 Store Store::open(const std::filesystem::path& path, StoreMode mode, const StoreOptions& options) {
   const StoreFile file = inspect_store_file(path, mode);
   if (mode == StoreMode::kRead) {
-    auto state = std::make_unique<State>(path, DatabaseAccess::kRead, options.busy_timeout_ms, mode);
+    auto state =
+        std::make_unique<State>(path, DatabaseAccess::kRead, options.busy_timeout_ms, mode);
     check_readable(state->database);
     return Store(std::move(state));
   }
@@ -121,7 +142,8 @@ Store Store::open(const std::filesystem::path& path, StoreMode mode, const Store
     prepare_for_recording(state->database, options);
     return Store(std::move(state));
   } catch (const Error&) {
-    // What could not become a store leaves nothing behind; another process may have made it one meanwhile.
+    // What could not become a store leaves nothing behind; another process may have made it one
+    // meanwhile.
     std::error_code ignored;
     if (file == StoreFile::kAbsent && std::filesystem::file_size(path, ignored) == 0 && !ignored) {
       std::filesystem::remove(path, ignored);
@@ -147,8 +169,10 @@ void Store::create_run(const RunRecord& header) {
   Transaction transaction(state_->database);
   Statement taken(state_->database, "SELECT 1 FROM run WHERE id = ?1");
   if (taken.add(header.id).step()) {
-    throw Error(ErrorCode::usage, "store '" + state_->database.path().string() + "' has a run '" + header.id + "' already",
-                "give the new run another id");
+    throw Error(
+        ErrorCode::usage,
+        "store '" + state_->database.path().string() + "' has a run '" + header.id + "' already",
+        "give the new run another id");
   }
   taken.reset();
   insert_run(state_->database, header);
@@ -164,24 +188,32 @@ void Store::finish_run(const std::string& run_id) {
   update.add(state_->run_key(run_id)).run();
 }
 
-RunRecord Store::load_run(const std::string& run_id) { return read_run(state_->database, state_->run_key(run_id)); }
+RunRecord Store::load_run(const std::string& run_id) {
+  return read_run(state_->database, state_->run_key(run_id));
+}
 
 void Store::save_comparison(const SavedComparison& c) {
-  Statement insert(state_->database, "INSERT INTO comparison (base_run_key, candidate_run_key, created, level, verdict,"
-                                     " document_json) VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
+  Statement insert(
+      state_->database,
+      "INSERT INTO comparison (base_run_key, candidate_run_key, created, level, verdict,"
+      " document_json) VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
   insert.add(state_->run_key(c.base_run)).add(state_->run_key(c.candidate_run)).add(c.created);
   insert.add(int64_t{c.level}).add(c.verdict).add(c.document_json).run();
 }
 
 std::vector<SavedComparison> Store::list_comparisons() {
-  Statement row(state_->database, "SELECT b.id, k.id, c.created, c.level, c.verdict, c.document_json FROM comparison c"
-                                  " JOIN run b ON b.run_key = c.base_run_key"
-                                  " JOIN run k ON k.run_key = c.candidate_run_key ORDER BY comparison_key");
+  Statement row(
+      state_->database,
+      "SELECT b.id, k.id, c.created, c.level, c.verdict, c.document_json FROM comparison c"
+      " JOIN run b ON b.run_key = c.base_run_key"
+      " JOIN run k ON k.run_key = c.candidate_run_key ORDER BY comparison_key");
   std::vector<SavedComparison> out;
   while (row.step()) {
     const int64_t level = row.integer(3);
-    if (level < 0 || level > 2) refuse_row(state_->database, "a comparison", "level is " + std::to_string(level));
-    out.push_back({row.text(0), row.text(1), row.text(2), static_cast<int32_t>(level), row.text(4), row.text(5)});
+    if (level < 0 || level > 2)
+      refuse_row(state_->database, "a comparison", "level is " + std::to_string(level));
+    out.push_back({row.text(0), row.text(1), row.text(2), static_cast<int32_t>(level), row.text(4),
+                   row.text(5)});
   }
   return out;
 }

@@ -1,9 +1,10 @@
-// The store: runs in one SQLite file that survives crashes, and everything that is read back from it.
+// The store: runs in one SQLite file that survives crashes, and everything that is read back from
+// it.
 //
-// Recording: every sample is committed before append returns (WAL; a killed process loses nothing, a power cut at most
-// the last moments, which --resume runs again). On a clean close the file is single again. Reading: a store is an
-// untrusted file; lengths, counts and words are checked before use, and what does not fit is Error(environment) naming
-// the row.
+// Recording: every sample is committed before append returns (WAL; a killed process loses nothing,
+// a power cut at most the last moments, which --resume runs again). On a clean close the file is
+// single again. Reading: a store is an untrusted file; lengths, counts and words are checked before
+// use, and what does not fit is Error(environment) naming the row.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,8 @@ namespace isobit {
 enum class StoreMode { kRead, kRecord };
 
 struct StoreOptions {
-  int busy_timeout_ms = 5000;               // how long a locked store is waited for
-  std::optional<int64_t> max_size_bytes;    // refuse to grow beyond; as if the disk ended there
+  int busy_timeout_ms = 5000;             // how long a locked store is waited for
+  std::optional<int64_t> max_size_bytes;  // refuse to grow beyond; as if the disk ended there
 };
 
 struct RunSummary {
@@ -40,8 +41,9 @@ struct StoreSummary {
 
 struct QueryResult {
   std::vector<std::string> columns;
-  std::vector<std::vector<Json>> rows;  // null, integer, number, string; a BLOB is "x'..'", bad UTF-8 is replaced
-  bool truncated = false;               // there were more than max_rows
+  std::vector<std::vector<Json>>
+      rows;  // null, integer, number, string; a BLOB is "x'..'", bad UTF-8 is replaced
+  bool truncated = false;  // there were more than max_rows
 };
 
 // The verdict of a comparison or a gate that is worth keeping.
@@ -49,33 +51,40 @@ struct SavedComparison {
   std::string base_run, candidate_run;  // run ids
   std::string created;                  // RFC 3339, UTC
   int32_t level = 0;
-  std::string verdict;                  // "pass", "fail", ...
-  std::string document_json;            // everything else, as the comparison wrote it
+  std::string verdict;        // "pass", "fail", ...
+  std::string document_json;  // everything else, as the comparison wrote it
 };
+
+// The library's version, for fingerprints.
+std::string sqlite_version();
 
 class Store {
  public:
-  // kRead: the file must exist and is never changed. kRecord: it is created, or migrated to the current schema, if need
-  // be; a file that cannot become a store is left as it was. Throws Error(environment), with a message of its own each,
-  // for: no file, no folder, symbolic link, not a regular file, empty (kRead), not a database, another program's
-  // database, a newer schema, truncated, locked, not writable, full disk.
-  static Store open(const std::filesystem::path& path, StoreMode mode, const StoreOptions& options = {});
+  // kRead: the file must exist and is never changed. kRecord: it is created, or migrated to the
+  // current schema, if need be; a file that cannot become a store is left as it was. Throws
+  // Error(environment), with a message of its own each, for: no file, no folder, symbolic link, not
+  // a regular file, empty (kRead), not a database, another program's database, a newer schema,
+  // truncated, locked, not writable, full disk.
+  static Store open(const std::filesystem::path& path, StoreMode mode,
+                    const StoreOptions& options = {});
   ~Store();  // closes, and swallows what close() would throw
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
 
-  // Folds the journal into the file (kRecord). Another process that still reads keeps the journal alive; that is no error.
+  // Folds the journal into the file (kRecord). Another process that still reads keeps the journal
+  // alive; that is no error.
   void close();
 
-  // Everything of `header` but its samples; cells start incomplete. status becomes "running". Throws Error(usage) when
-  // the id is taken or is not 1 to 64 of [0-9A-Za-z_.-].
+  // Everything of `header` but its samples; cells start incomplete. status becomes "running".
+  // Throws Error(usage) when the id is taken or is not 1 to 64 of [0-9A-Za-z_.-].
   void create_run(const RunRecord& header);
   // For the runner. The store must outlive it. Throws Error(usage) for an unknown run.
   std::unique_ptr<RunSink> recorder(const std::string& run_id);
   void finish_run(const std::string& run_id);  // status "complete"
 
-  // Exactly one of: "latest", "latest~N" (N runs before it), an id, a unique beginning of an id. Throws Error(usage) for
-  // no such run or several; Error(unsupported) for "@baseline", which is reserved.
+  // Exactly one of: "latest", "latest~N" (N runs before it), an id, a unique beginning of an id.
+  // Throws Error(usage) for no such run or several; Error(unsupported) for "@baseline", which is
+  // reserved.
   std::string resolve_ref(std::string_view ref);
   RunRecord load_run(const std::string& run_id);
   std::vector<RunSummary> list_runs();  // oldest first
@@ -87,8 +96,8 @@ class Store {
   // One statement that only reads. Throws Error(usage) for anything else and for errors in the SQL.
   QueryResult query(std::string_view sql, size_t max_rows);
 
-  // Problems found, in plain words; empty when the store is sound. Checks the file, its foreign keys, the schema, and
-  // loads every run.
+  // Problems found, in plain words; empty when the store is sound. Checks the file, its foreign
+  // keys, the schema, and loads every run.
   std::vector<std::string> check();
 
  private:

@@ -25,7 +25,8 @@ constexpr size_t kPageSizeAt = 16, kChangeCounterAt = 24, kPageCountAt = 28, kUs
   throw Error(ErrorCode::environment, "store '" + path.string() + "' " + what, std::move(hint));
 }
 
-uint32_t big_endian(const std::array<unsigned char, kHeaderBytes>& header, size_t at, size_t n_bytes) {
+uint32_t big_endian(const std::array<unsigned char, kHeaderBytes>& header, size_t at,
+                    size_t n_bytes) {
   uint32_t value = 0;
   for (size_t i = 0; i < n_bytes; ++i) value = value << 8 | header[at + i];
   return value;
@@ -35,10 +36,13 @@ void check_folder(const fs::path& path) {
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   struct stat st {};
   if (::stat(folder.c_str(), &st) != 0 || !S_ISDIR(st.st_mode)) {
-    fail(path, "cannot be created: there is no folder '" + folder.string() + "'", "create the folder first");
+    fail(path, "cannot be created: there is no folder '" + folder.string() + "'",
+         "create the folder first");
   }
   if (::access(folder.c_str(), W_OK | X_OK) != 0) {
-    fail(path, "cannot be recorded to: folder '" + folder.string() + "' is not writable (" + std::strerror(errno) + ")",
+    fail(path,
+         "cannot be recorded to: folder '" + folder.string() + "' is not writable (" +
+             std::strerror(errno) + ")",
          "SQLite keeps its journal beside the store; choose a folder that you may write to");
   }
 }
@@ -46,22 +50,29 @@ void check_folder(const fs::path& path) {
 void check_header(const fs::path& path, uint64_t size_bytes) {
   std::array<unsigned char, kHeaderBytes> header{};
   std::ifstream in(path, std::ios::binary);
-  if (!in) fail(path, std::string("cannot be read: ") + std::strerror(errno), "check its permissions");
+  if (!in)
+    fail(path, std::string("cannot be read: ") + std::strerror(errno), "check its permissions");
   in.read(reinterpret_cast<char*>(header.data()), kHeaderBytes);
-  if (in.gcount() < static_cast<std::streamsize>(sizeof kMagic) || std::memcmp(header.data(), kMagic, sizeof kMagic) != 0) {
-    fail(path, "is not an SQLite database", "give the path of an isobit store, or of a file that does not exist yet");
+  if (in.gcount() < static_cast<std::streamsize>(sizeof kMagic) ||
+      std::memcmp(header.data(), kMagic, sizeof kMagic) != 0) {
+    fail(path, "is not an SQLite database",
+         "give the path of an isobit store, or of a file that does not exist yet");
   }
-  if (size_bytes < kHeaderBytes) fail(path, "is truncated inside its header", "restore it from a copy");
+  if (size_bytes < kHeaderBytes)
+    fail(path, "is truncated inside its header", "restore it from a copy");
   const uint32_t application = big_endian(header, kApplicationIdAt, 4);
   if (application != static_cast<uint32_t>(kStoreApplicationId)) {
-    fail(path, "is an SQLite database of another program (application id " + std::to_string(application) +
-                   ", an isobit store has " + std::to_string(kStoreApplicationId) + ")",
+    fail(path,
+         "is an SQLite database of another program (application id " + std::to_string(application) +
+             ", an isobit store has " + std::to_string(kStoreApplicationId) + ")",
          "choose another --store");
   }
   const uint32_t version = big_endian(header, kUserVersionAt, 4);
   if (version > static_cast<uint32_t>(current_schema_version())) {
-    fail(path, "has schema version " + std::to_string(version) + "; this isobit reads up to " +
-                   std::to_string(current_schema_version()), "use the newer isobit that made it");
+    fail(path,
+         "has schema version " + std::to_string(version) + "; this isobit reads up to " +
+             std::to_string(current_schema_version()),
+         "use the newer isobit that made it");
   }
   // With a journal beside it the file may lag behind its header.
   std::error_code no_journal;
@@ -69,9 +80,12 @@ void check_header(const fs::path& path, uint64_t size_bytes) {
   const uint32_t stored_page = big_endian(header, kPageSizeAt, 2);
   const uint64_t page_bytes = stored_page == 1 ? 65536 : stored_page;
   const uint64_t expected = page_bytes * big_endian(header, kPageCountAt, 4);
-  const bool count_is_valid = big_endian(header, kChangeCounterAt, 4) == big_endian(header, kVersionValidForAt, 4);
+  const bool count_is_valid =
+      big_endian(header, kChangeCounterAt, 4) == big_endian(header, kVersionValidForAt, 4);
   if (count_is_valid && size_bytes < expected) {
-    fail(path, "is truncated: it has " + std::to_string(size_bytes) + " bytes, its header says " + std::to_string(expected),
+    fail(path,
+         "is truncated: it has " + std::to_string(size_bytes) + " bytes, its header says " +
+             std::to_string(expected),
          "restore it from a copy");
   }
 }
@@ -82,8 +96,10 @@ StoreFile inspect_store_file(const fs::path& path, StoreMode mode) {
   if (path.empty()) throw Error(ErrorCode::usage, "the path of the store is empty");
   struct stat st {};
   if (::lstat(path.c_str(), &st) != 0) {
-    if (errno != ENOENT && errno != ENOTDIR) fail(path, std::string("cannot be examined: ") + std::strerror(errno), "");
-    if (mode == StoreMode::kRead) fail(path, "does not exist", "record one with isobit run --store, or check the path");
+    if (errno != ENOENT && errno != ENOTDIR)
+      fail(path, std::string("cannot be examined: ") + std::strerror(errno), "");
+    if (mode == StoreMode::kRead)
+      fail(path, "does not exist", "record one with isobit run --store, or check the path");
     check_folder(path);
     return StoreFile::kAbsent;
   }
@@ -97,11 +113,13 @@ StoreFile inspect_store_file(const fs::path& path, StoreMode mode) {
   if (mode == StoreMode::kRecord) {
     check_folder(path);
     if (::access(path.c_str(), R_OK | W_OK) != 0) {
-      fail(path, std::string("is not writable: ") + std::strerror(errno), "change its permissions or choose another --store");
+      fail(path, std::string("is not writable: ") + std::strerror(errno),
+           "change its permissions or choose another --store");
     }
   }
   if (st.st_size == 0) {
-    if (mode == StoreMode::kRead) fail(path, "is empty", "record to it with isobit run --store, or check the path");
+    if (mode == StoreMode::kRead)
+      fail(path, "is empty", "record to it with isobit run --store, or check the path");
     return StoreFile::kEmpty;
   }
   check_header(path, static_cast<uint64_t>(st.st_size));

@@ -7,7 +7,8 @@
 namespace isobit {
 
 struct Store::State {
-  State(const std::filesystem::path& path, DatabaseAccess access, int busy_timeout_ms, StoreMode store_mode)
+  State(const std::filesystem::path& path, DatabaseAccess access, int busy_timeout_ms,
+        StoreMode store_mode)
       : database(path, access, busy_timeout_ms), mode(store_mode) {}
 
   Database database;

@@ -138,12 +138,12 @@ TEST_CASE("a planted change of one byte of one weight is found and named by its 
   const Verification verified = verify_fingerprint(before, of_folder(folder));
   CHECK_FALSE(verified.same_identity);
   std::set<std::string> names;
-  for (const FingerprintChange& change : verified.changes) {
+  for (const FingerprintItemChange& change : verified.changes) {
     if (change.kind == ChangeKind::kChanged) names.insert(change.name);
   }
   CHECK(names == std::set<std::string>{"file.model.safetensors.sha256", "tensor.model.norm.weight",
                                        "weights.stored_root"});
-  for (const FingerprintChange& change : verified.changes) {
+  for (const FingerprintItemChange& change : verified.changes) {
     if (change.name == "tensor.model.norm.weight") {
       CHECK(change.role == ItemRole::kIdentity);
       CHECK(change.effect ==
@@ -177,7 +177,7 @@ TEST_CASE("a fingerprint survives being written and read") {
   CHECK(verified.same_identity);
   // What neither side knows is reported, and never counts as the same.
   REQUIRE(verified.changes.size() >= 1);
-  for (const FingerprintChange& change : verified.changes)
+  for (const FingerprintItemChange& change : verified.changes)
     CHECK(change.kind == ChangeKind::kUnknown);
 }
 
@@ -252,9 +252,9 @@ TEST_CASE("a difference says its kind, its role and what it can affect") {
       {item(C::kModel, "weights.stored_root", "2"), item(C::kSoftware, "cuda.driver", "560"),
        item(C::kHardware, "gpu", "H200"), item(C::kNumerics, "kv_dtype", "f32"),
        item(C::kText, "tokenizer", "t"), item(C::kEnvironment, "MKL_CBWR", "AVX2")});
-  const std::vector<FingerprintChange> changes = diff_fingerprints(before, after);
+  const std::vector<FingerprintItemChange> changes = diff_fingerprints(before, after);
   std::vector<std::string> seen;
-  for (const FingerprintChange& c : changes) {
+  for (const FingerprintItemChange& c : changes) {
     seen.push_back(std::string(name(c.item_class)) + "." + c.name + " " + name(c.kind) + " " +
                    name(c.role));
     CHECK(c.effect.ends_with("."));

@@ -57,6 +57,7 @@ class RandomCheckpoint : public Checkpoint {
   }
 
   void release(const TensorView&) const override {}
+  void release(std::span<const std::byte>) const override {}
   ModelConfig& mutable_config() { return config_; }
   std::map<std::string, TensorView>& mutable_tensors() { return tensors_; }
 

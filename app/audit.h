@@ -1,0 +1,75 @@
+// The main job: a model, prompts and a matrix in; a stored run, its comparison and a verdict out. Used by `run`, `plan` and
+// `demo`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "app/commands.h"
+#include "app/loaded_model.h"
+#include "app/prompt_requests.h"
+#include "compare/run_comparison.h"
+#include "gate/verdict.h"
+#include "matrix/plan.h"
+#include "record/run_record.h"
+#include "targets/builtin_target.h"
+
+namespace isobit::app {
+
+// The most requests in flight: load.concurrency=peak, and the largest value accepted.
+inline constexpr int32_t kMaxConcurrency = 512;
+
+struct AuditArguments {
+  std::string model;
+  std::string prompts = "smoke";
+  int32_t max_tokens = 16;
+  int32_t n_top = 5;
+  std::string matrix_file;
+  std::vector<std::string> axes;  // "key=v1,v2"
+  std::vector<std::string> sets;  // "key=v"
+  std::string design;
+  int32_t repeats = 0;            // 0: what the matrix file says, else 1
+  std::optional<uint64_t> seed;
+  int threads = 0;                // 0: all cores
+  std::string label;
+};
+
+// The options that `run` and `plan` share.
+void declare_audit_options(CLI::App& app, AuditArguments& arguments);
+
+PlanSpec plan_spec(const AuditArguments& arguments);
+
+// A loaded model with its target and prompts, ready to run a plan.
+struct AuditSetup {
+  LoadedModel model;
+  PromptRequests prompts;
+  Plan plan;
+  std::unique_ptr<BuiltinTarget> target;
+  Fingerprint fingerprint;
+};
+
+AuditSetup set_up_audit(const AuditArguments& arguments);
+Fingerprint audit_fingerprint(const LoadedModel& model, const Plan& plan, int n_threads, CanonicalRoot canonical_root = CanonicalRoot::skip);
+
+// Records a new run and returns its id. Throws Error(interrupted or terminated) when a signal came; what is recorded stays.
+std::string record_run(AuditSetup& setup, const AuditArguments& arguments, Session& session);
+
+// Continues an incomplete run: `ref`, or the latest incomplete one when empty.
+std::string resume_run(const std::string& ref, const AuditArguments& arguments, Session& session);
+
+struct RunJudgement {
+  RunRecord run;
+  RunComparison comparison;
+  Verdict verdict;
+};
+RunJudgement judge_run(const std::string& run_id, Level level, Session& session);
+
+int exit_code(const Verdict& verdict);
+
+// "2" -> Level; throws Error(usage), and Error(unsupported) for 0.
+Level level_argument(int number);
+
+}  // namespace isobit::app

@@ -1,0 +1,107 @@
+// `isobit fingerprint SRC`, `fingerprint diff A B`, `fingerprint verify FILE SRC`.
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "app/audit.h"
+#include "app/exit_codes.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "fingerprint/fingerprint_diff.h"
+
+namespace isobit::app {
+namespace {
+
+struct FingerprintArguments {
+  std::string source, before, after, recorded, model, kernel_set = "cpu", isa = "best";
+  bool canonical = false;
+};
+
+Fingerprint fingerprint_of_model(const std::string& source, const FingerprintArguments& a) {
+  const LoadedModel model = load_model(source);
+  AuditArguments audit;
+  audit.sets = {"engine.kernel_set=" + a.kernel_set, "engine.isa=" + a.isa};
+  return audit_fingerprint(model, make_plan(plan_spec(audit)), n_cores(), a.canonical ? CanonicalRoot::compute : CanonicalRoot::skip);
+}
+
+Fingerprint read_fingerprint(const std::string& path) { return fingerprint_from_json(read_file(path), path); }
+
+// A fingerprint file, or a model whose fingerprint is computed.
+Fingerprint either(const std::string& source, const FingerprintArguments& a) {
+  if (std::filesystem::path(source).extension() == ".json") return read_fingerprint(source);
+  return fingerprint_of_model(source, a);
+}
+
+std::string listing(const Fingerprint& f) {
+  std::string out = fmt::format("fingerprint {}\n", f.id);
+  const char* section = "";
+  for (const FingerprintItem& item : f.items) {
+    if (section != std::string_view(name(item.item_class))) out += fmt::format("\n{}\n", section = name(item.item_class));
+    const std::string value = item.source == FingerprintSource::kUnknown ? "unknown: " + item.reason : item.value;
+    out += fmt::format("  {:<32} {}\n", printable(item.name), printable(value));
+  }
+  return out;
+}
+
+std::string value_text(const std::optional<FingerprintItem>& item) {
+  if (!item) return "absent";
+  return item->source == FingerprintSource::kUnknown ? "unknown (" + item->reason + ")" : item->value;
+}
+
+Json change_json(const FingerprintItemChange& c) {
+  return {{"class", name(c.item_class)}, {"name", c.name}, {"change", name(c.kind)}, {"role", name(c.role)},
+          {"before", c.before ? Json(c.before->value) : Json()}, {"after", c.after ? Json(c.after->value) : Json()}, {"effect", c.effect}};
+}
+
+void print_changes(const std::vector<FingerprintItemChange>& changes, Session& session) {
+  if (session.flags.json) {
+    Json out = Json::array();
+    for (const auto& c : changes) out.push_back(change_json(c));
+    session.console.result(Json{{"same", changes.empty()}, {"changes", out}}.dump() + "\n");
+    return;
+  }
+  if (changes.empty()) session.console.result("the same in every item\n");
+  for (const auto& c : changes) {
+    session.console.result(fmt::format("{} {}: {}\n  before: {}\n  after:  {}\n  {} item. {}\n", name(c.item_class), printable(c.name), name(c.kind),
+                                       printable(value_text(c.before)), printable(value_text(c.after)), name(c.role), c.effect));
+  }
+}
+
+int verify(const FingerprintArguments& a, Session& session) {
+  const Verification v = verify_fingerprint(read_fingerprint(a.recorded), fingerprint_of_model(a.model, a));
+  print_changes(v.changes, session);
+  if (!session.flags.json) session.console.result(v.same_everything ? "verified\n" : v.same_identity ? "the same model and text; the surroundings differ\n" : "another model or text\n");
+  return v.same_everything ? kOk : v.same_identity ? kDiverged : kIncomparable;
+}
+
+}  // namespace
+
+std::function<int()> declare_fingerprint(CLI::App& app, Session& session) {
+  auto a = std::make_shared<FingerprintArguments>();
+  app.add_option("SRC", a->source, "Checkpoint folder or .gguf");
+  app.add_flag("--canonical", a->canonical, "Also the digest that does not depend on the file format (decodes every weight)");
+  app.add_option("--kernel-set", a->kernel_set, "Kernel set to record (default: cpu)");
+  app.add_option("--isa", a->isa, "Instruction set to record (default: best)");
+  CLI::App* diff_app = app.add_subcommand("diff", "What differs between two, and what that can affect; exit 1 when anything does");
+  diff_app->add_option("A", a->before, "Fingerprint file (.json), checkpoint folder or .gguf")->required();
+  diff_app->add_option("B", a->after, "The other one")->required();
+  CLI::App* verify_app = app.add_subcommand("verify", "Recomputes and compares: exit 0 the same, 1 surroundings differ, 6 another model or text");
+  verify_app->add_option("FILE", a->recorded, "Fingerprint file that was written with --json")->required();
+  verify_app->add_option("SRC", a->model, "Checkpoint folder or .gguf")->required();
+  for (CLI::App* sub : {diff_app, verify_app}) sub->fallthrough();
+  return [=, &session] {
+    if (diff_app->parsed()) {
+      const auto changes = diff_fingerprints(either(a->before, *a), either(a->after, *a));
+      print_changes(changes, session);
+      return changes.empty() ? kOk : kDiverged;
+    }
+    if (verify_app->parsed()) return static_cast<ExitCode>(verify(*a, session));
+    if (a->source.empty()) throw Error(ErrorCode::usage, "SRC is missing", "isobit fingerprint MODEL, or fingerprint diff A B, or fingerprint verify FILE SRC");
+    const Fingerprint f = fingerprint_of_model(a->source, *a);
+    session.console.result(session.flags.json ? fingerprint_json(f) + "\n" : listing(f));
+    session.console.suggest(fmt::format("isobit run {} --axis load.concurrency=1,8 --check 2", a->source));
+    return kOk;
+  };
+}
+
+}  // namespace isobit::app

@@ -1,0 +1,22 @@
+#include "app/commands.h"
+
+namespace isobit::app {
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> table = {
+      {"demo", "An invariant arm that passes, an adaptive arm that diverges, and a report", "isobit demo", declare_demo},
+      {"doctor", "What this machine can run, and why not the rest", "isobit doctor", declare_doctor},
+      {"fingerprint", "What could change an answer, item by item, as one id", "isobit fingerprint examples/tiny-kjv", declare_fingerprint},
+      {"tokens", "What a tokenizer and a chat template do", "isobit tokens encode --tokenizer examples/tiny-kjv --text 'In the beginning'", declare_tokens},
+      {"plan", "Expand a matrix and estimate its cost; change nothing", "isobit plan examples/tiny-kjv --axis load.concurrency=1,8", declare_plan},
+      {"run", "Execute a matrix and record it", "isobit run examples/tiny-kjv --axis load.concurrency=1,8 --check 2", declare_run},
+      {"compare", "Where two recorded runs part, in numbers", "isobit compare latest~1 latest", declare_compare},
+      {"gate", "May the candidate ship? A verdict and an exit code", "isobit gate latest~1 latest --level 1", declare_gate},
+      {"bench", "Tokens per second by concurrency and kernel set", "isobit bench examples/tiny-kjv --concurrency 1,8", declare_bench},
+      {"report", "A run, or two compared, as Markdown, JSON or CSV", "isobit report latest -o report.md", declare_report},
+      {"store", "List, query and check a store", "isobit store list", declare_store},
+  };
+  return table;
+}
+
+}  // namespace isobit::app

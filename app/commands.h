@@ -1,0 +1,45 @@
+// The table of commands. Each has a file of its own and a function that declares its arguments and returns what to do.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "app/console.h"
+
+namespace isobit::app {
+
+// Everything a command may use besides its own arguments.
+struct Session {
+  GlobalFlags flags;
+  Console console;
+};
+
+// Declares the arguments of a command on `app`; the returned function runs it and gives the exit code. Its state lives as long
+// as the function.
+using Declare = std::function<int()> (*)(CLI::App& app, Session& session);
+
+struct Command {
+  const char* name;
+  const char* summary;  // one line, also shown by `isobit help`
+  const char* example;  // shown at the end of --help, and run by a test
+  Declare declare;
+};
+
+const std::vector<Command>& commands();
+
+std::function<int()> declare_bench(CLI::App& app, Session& session);
+std::function<int()> declare_compare(CLI::App& app, Session& session);
+std::function<int()> declare_demo(CLI::App& app, Session& session);
+std::function<int()> declare_doctor(CLI::App& app, Session& session);
+std::function<int()> declare_fingerprint(CLI::App& app, Session& session);
+std::function<int()> declare_gate(CLI::App& app, Session& session);
+std::function<int()> declare_plan(CLI::App& app, Session& session);
+std::function<int()> declare_report(CLI::App& app, Session& session);
+std::function<int()> declare_run(CLI::App& app, Session& session);
+std::function<int()> declare_store(CLI::App& app, Session& session);
+std::function<int()> declare_tokens(CLI::App& app, Session& session);
+
+}  // namespace isobit::app

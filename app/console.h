@@ -1,0 +1,61 @@
+// Where output goes: results on stdout, talk on stderr. Every line that reaches a terminal passes through here.
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+namespace isobit::app {
+
+struct GlobalFlags {
+  std::string store = "isobit.db";
+  bool json = false;
+  bool plain = false;
+  bool quiet = false;
+  bool verbose = false;
+  std::string log_file;
+  std::string color = "auto";     // auto, always, never
+  std::string progress = "auto";  // auto, bar, lines, none
+  bool no_input = false;
+  std::string directory;          // -C
+};
+
+class Console {
+ public:
+  // Throws Error(environment) when the log file cannot be opened.
+  void configure(const GlobalFlags& flags);
+
+  bool json() const { return flags_.json; }
+  void result(std::string_view text);   // stdout, as it is
+  void say(std::string_view line);      // stderr unless quiet, and the log
+  void detail(std::string_view line);   // stderr when verbose, and the log
+  void warn(std::string_view line);     // stderr always
+  // "next: isobit report latest ..." as the last line of a command's talk.
+  void suggest(std::string_view command);
+
+  // One call per finished sample; draws a bar on a terminal, nothing elsewhere.
+  void progress(int64_t done, int64_t total, double tokens_per_s, double eta_s, std::string_view what);
+  // One call per finished cell; a line where there is no bar.
+  void progress_line(std::string_view line);
+
+  bool stderr_styled() const { return stderr_styled_; }
+  bool stdout_styled() const { return stdout_styled_; }
+
+ private:
+  void clear_bar();
+  void log(std::string_view line);
+
+  GlobalFlags flags_;
+  bool bar_ = false;
+  bool bar_drawn_ = false;
+  bool stderr_styled_ = false;
+  bool stdout_styled_ = false;
+  std::ofstream log_;
+};
+
+// Text from a model, a file name or an error message, made safe for a terminal: control characters, escapes, bidi controls and
+// invalid UTF-8 become visible escapes.
+std::string printable(std::string_view text);
+
+}  // namespace isobit::app

@@ -1,0 +1,35 @@
+#include "app/interruption.h"
+
+#include <csignal>
+
+#include "base/error.h"
+
+namespace isobit::app {
+namespace {
+
+std::atomic<bool> g_interrupted{false};
+volatile std::sig_atomic_t g_signal = 0;
+
+void note_signal(int number) {
+  g_signal = number;
+  g_interrupted.store(true);
+  std::signal(number, SIG_DFL);  // a second one ends the program at once
+}
+
+}  // namespace
+
+void watch_for_interruption() {
+  std::signal(SIGINT, note_signal);
+  std::signal(SIGTERM, note_signal);
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of the write that meets it
+}
+
+const std::atomic<bool>& interrupted() { return g_interrupted; }
+
+void throw_interruption() {
+  const bool terminated = g_signal == SIGTERM;
+  throw Error(terminated ? ErrorCode::terminated : ErrorCode::interrupted, terminated ? "terminated" : "interrupted",
+              "what was recorded is kept; isobit run --resume continues");
+}
+
+}  // namespace isobit::app

@@ -1,0 +1,15 @@
+// What this binary is: version, contract, build. Also the source of the fingerprint's software items.
+#pragma once
+
+#include <string>
+
+namespace isobit::app {
+
+std::string version_number();
+inline constexpr const char* kContractVersion = "1-draft";
+
+std::string version_text();
+std::string compiler_text();        // "g++ 12.2.0"
+std::string compiler_flags_text();  // the flags of the build
+
+}  // namespace isobit::app

@@ -1,0 +1,128 @@
+"""Every exit code of the program, and the message that comes with it."""
+
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from program import PROGRAM, TINY, ProgramTest
+
+
+class ExitCodes(ProgramTest):
+    def test_0_when_every_cell_is_the_same_in_bits(self):
+        r = self.run_audit("--axis", "load.concurrency=1,8", "--check", "2", "--json")
+        self.assertEqual([c["numeric_divergences"] for c in r.json["cells"]], [0, 0])
+        self.assertTrue(all(c["exercised"] for c in r.json["cells"]))
+
+    def test_1_when_the_adaptive_set_diverges(self):
+        r = self.run_audit("--set", "engine.kernel_set=cpu-adaptive", "--axis", "load.concurrency=1,8", "--check", "2", "--json", expect=None)
+        if r.code == 3 and "OpenBLAS" in r.err:
+            self.skipTest("SKIPPED: built without OpenBLAS")
+        self.assertEqual(r.code, 1, r.err)
+        self.assertGreater(sum(c["numeric_divergences"] for c in r.json["cells"]), 0)
+
+    def test_2_for_words_that_do_not_exist_with_the_nearest_one(self):
+        for arguments, hint in (
+            (["rnu", TINY], "did you mean 'run'"),
+            (["run", TINY, "--axis", "load.concurency=1"], "load.concurrency"),
+            (["run", TINY, "--axis", "load.concurrency=0"], "load.concurrency"),
+            (["run", TINY, "--set", "engine.kernel_set=cpuu"], "cpu"),
+            (["run", TINY, "--prompts", "smok"], "smoke"),
+            (["run", TINY, "--check", "3"], "level 3"),
+            (["run", TINY, "--max-tokens", "5000"], "context of 2048"),
+            (["run"], "MODEL"),
+            (["run", TINY, "--no-such-flag"], "--no-such-flag"),
+            (["store", "query"], "SQL"),
+            ([], "subcommand"),
+        ):
+            r = self.isobit(*arguments, expect=2)
+            self.assertIn(hint, r.err, arguments)
+            self.assertEqual(os.listdir(self.folder), [], arguments)
+
+    def test_3_for_an_environment_that_cannot_do_it(self):
+        self.assertIn("does not exist", self.isobit("run", "nowhere", expect=3).err)
+        self.assertIn("toolkit", self.isobit("run", TINY, "--set", "engine.kernel_set=cuda", expect=3).err)
+        self.write("s.db", "this is not a database, only text of some length " * 50)
+        self.assertIn("s.db", self.isobit("store", "info", "--store", self.store, expect=3).err)
+        self.assertIn("s.db", self.run_audit(expect=3).err)
+        with open(self.store, "rb") as f:
+            self.assertTrue(f.read().startswith(b"this is not"))
+
+    def test_3_for_a_disk_that_is_full_before_anything_is_recorded(self):
+        limit = 24 * 1024
+        r = self.isobit("run", TINY, "--store", self.store, "--max-tokens", "8", preexec_fn=lambda: (
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN), resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))))
+        self.assertIn(r.code, (3, 8), r.err)
+        self.assertRegex(r.err, "(?i)full|disk|large|write")
+
+    def test_4_for_what_this_version_cannot_do(self):
+        self.isobit("run", TINY, "--axis", "engine.prefix_cache=off,warm", expect=4)
+        self.isobit("run", TINY, "--check", "0", expect=4)
+        self.run_audit()
+        self.assertIn(".html", self.isobit("report", "latest", "--store", self.store, "-o", "r.html", expect=4).err)
+        self.assertFalse(os.path.exists(self.path("r.html")))
+
+    def test_5_when_a_cell_was_not_exercised(self):
+        r = self.run_audit("--axis", "engine.chunked_prefill=off,2000", "--check", "2", "--json", expect=5)
+        self.assertEqual([c["exercised"] for c in r.json["cells"]], [True, False])
+
+    def test_6_when_the_weights_differ(self):
+        other = self.path("other")
+        shutil.copytree(TINY, other)
+        with open(os.path.join(other, "model.safetensors"), "r+b") as f:
+            f.seek(-100, os.SEEK_END)
+            byte = f.read(1)
+            f.seek(-100, os.SEEK_END)
+            f.write(bytes([byte[0] ^ 1]))
+        self.run_audit()
+        self.run_audit(model=other)
+        r = self.isobit("gate", "latest~1", "latest", "--store", self.store, expect=6)
+        self.assertIn("weights", r.out)
+        self.write("f.json", self.isobit("fingerprint", TINY, "--json", expect=0).out)
+        self.isobit("fingerprint", "verify", self.path("f.json"), TINY, expect=0)
+        self.isobit("fingerprint", "verify", self.path("f.json"), other, expect=6)
+        self.assertIn("weights", self.isobit("fingerprint", "diff", TINY, other, expect=1).out)
+
+    def test_8_and_resume_after_a_kill(self):
+        arguments = ["run", TINY, "--store", self.store, "--prompts", "standard", "--max-tokens", "24", "--axis", "load.concurrency=1,8",
+                     "--axis", "engine.chunked_prefill=off,16", "--design", "grid"]
+        process = subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.time() + 120
+        n = 0
+        while time.time() < deadline and n < 40 and process.poll() is None:
+            time.sleep(0.05)
+            if os.path.exists(self.store):
+                r = self.isobit("store", "query", "SELECT count(*) AS n FROM sample", "--store", self.store, "--json")
+                n = r.json[0]["n"] if r.code == 0 else 0
+        process.kill()
+        process.wait()
+        self.assertGreaterEqual(n, 40)
+        before = self.isobit("store", "query", "SELECT count(*) AS n FROM sample", "--store", self.store, "--json", expect=0).json[0]["n"]
+        self.assertGreaterEqual(before, n)
+        r = self.isobit("gate", "latest", "latest", "--store", self.store, expect=8)
+        r = self.isobit("run", "--resume", "--store", self.store, "--check", "2", "--json", expect=0)
+        self.assertEqual([c["samples"] for c in r.json["cells"]], [64] * 4)
+        self.assertIn("sound", self.isobit("store", "check", "--store", self.store, expect=0).out)
+
+    def test_130_and_143_when_a_signal_comes_and_what_was_recorded_stays(self):
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            store = self.path(f"{code}.db")
+            process = subprocess.Popen([PROGRAM, "run", TINY, "--store", store, "--prompts", "standard", "--max-tokens", "64"],
+                                       cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            deadline = time.time() + 120
+            while time.time() < deadline and not os.path.exists(store):
+                time.sleep(0.02)
+            time.sleep(0.2)
+            process.send_signal(number)
+            _, err = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, code, err)
+            self.assertIn(b"--resume", err)
+            self.isobit("store", "check", "--store", store, expect=0)
+
+
+if __name__ == "__main__":
+    unittest.main()

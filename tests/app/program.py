@@ -1,0 +1,50 @@
+"""Runs the isobit program in a folder of its own; shared by the tests of this directory. Standard library only."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+PROGRAM = os.environ["ISOBIT_PROGRAM"]
+SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+TINY = os.path.join(SOURCE, "examples", "tiny-kjv")
+
+
+class Result:
+    def __init__(self, done):
+        self.code = done.returncode
+        self.out = done.stdout.decode("utf-8", "replace")
+        self.err = done.stderr.decode("utf-8", "replace")
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+
+class ProgramTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="isobit-test-")
+        self.addCleanup(shutil.rmtree, self.folder, True)
+        self.store = os.path.join(self.folder, "s.db")
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, content):
+        with open(self.path(name), "wb") as f:
+            f.write(content.encode() if isinstance(content, str) else content)
+        return self.path(name)
+
+    def isobit(self, *arguments, expect=None, env=None, timeout=300, **options):
+        environment = dict(os.environ, **(env or {}))
+        done = subprocess.run([PROGRAM, *map(str, arguments)], cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout, check=False, **options)
+        result = Result(done)
+        if expect is not None:
+            self.assertEqual(result.code, expect, f"isobit {arguments}\nstdout: {result.out[-2000:]}\nstderr: {result.err[-2000:]}")
+        return result
+
+    def run_audit(self, *arguments, expect=0, model=TINY, **options):
+        return self.isobit("run", model, "--store", self.store, "--max-tokens", "8", *arguments, expect=expect, **options)
