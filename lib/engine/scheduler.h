@@ -13,7 +13,7 @@
 namespace isobit {
 
 struct ScheduleLimits {
-  int64_t max_batch_tokens = 2048;           // token rows per step; one whole prompt may exceed it when chunking is off
+  int64_t max_batch_tokens = 2048;           // token rows per step; the first prompt of a step may exceed it (plan_step)
   std::optional<int64_t> prefill_chunk_tokens;  // at most so many prompt tokens of one sequence in a step; empty: whole prompts
 };
 

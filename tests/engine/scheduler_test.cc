@@ -26,13 +26,20 @@ TEST_CASE("without chunking a prompt is computed whole, even one longer than the
 }
 
 TEST_CASE("a prompt that does not fit beside others waits, and decodes go first") {
-  const SequenceProgress s[] = {{10, 12}, {100, 0}, {20, 0}};
+  const SequenceProgress s[] = {{10, 12}, {20, 0}, {100, 0}};
   const auto parts = plan_step(s, {.max_batch_tokens = 32, .prefill_chunk_tokens = {}});
   REQUIRE(parts.size() == 2);
   CHECK(parts[0].slot == 0);
   CHECK(parts[0].n_tokens == 1);
-  CHECK(parts[1].slot == 2);
+  CHECK(parts[1].slot == 1);
   CHECK(parts[1].n_tokens == 20);
+}
+
+TEST_CASE("a prompt longer than the budget joins a step of decodes as its first prompt") {
+  const SequenceProgress s[] = {{10, 12}, {100, 0}, {3, 0}};
+  const auto parts = plan_step(s, {.max_batch_tokens = 32, .prefill_chunk_tokens = {}});
+  REQUIRE(parts.size() == 2);
+  CHECK(parts[1].n_tokens == 100);
 }
 
 TEST_CASE("chunks are at most the chunk size and continue where the last one ended") {
