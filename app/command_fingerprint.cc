@@ -1,4 +1,5 @@
 // `isobit fingerprint SRC`, `fingerprint diff A B`, `fingerprint verify FILE SRC`.
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -67,8 +68,14 @@ void print_changes(const std::vector<FingerprintItemChange>& changes, Session& s
   }
 }
 
-int verify(const FingerprintArguments& a, Session& session) {
-  const Verification v = verify_fingerprint(read_fingerprint(a.recorded), fingerprint_of_model(a.model, a));
+bool has_canonical_root(const Fingerprint& f) {
+  return std::any_of(f.items.begin(), f.items.end(), [](const FingerprintItem& i) { return i.name == "weights.canonical_root"; });
+}
+
+int verify(FingerprintArguments a, Session& session) {
+  const Fingerprint recorded = read_fingerprint(a.recorded);
+  a.canonical = has_canonical_root(recorded);
+  const Verification v = verify_fingerprint(recorded, fingerprint_of_model(a.model, a));
   print_changes(v.changes, session);
   if (!session.flags.json) session.console.result(v.same_everything ? "verified\n" : v.same_identity ? "the same model and text; the surroundings differ\n" : "another model or text\n");
   return v.same_everything ? kOk : v.same_identity ? kDiverged : kIncomparable;

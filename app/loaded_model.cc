@@ -103,7 +103,7 @@ TextInputs text_fingerprint_inputs(const LoadedText& text) {
   TextInputs out;
   out.tokenizer_digest = text.tokenizer->digest();
   if (!text.chat_template) {
-    out.missing_reason = "the model has no chat template";
+    out.chat_template_digest = out.rendered_probe_digest = "absent";  // a fact, not a gap
     return out;
   }
   out.chat_template_digest = text.chat_template->digest();
@@ -115,7 +115,7 @@ TextInputs text_fingerprint_inputs(const LoadedText& text) {
   try {
     rendered = render_chat(text, probe, Json(), true);
   } catch (const Error& e) {
-    out.missing_reason = e.message();  // a template may refuse this conversation, or read the clock
+    out.rendered_probe_digest = "refused: " + e.message();  // no system role, say, or a template that reads the clock
     return out;
   }
   Sha256 digest;

@@ -10,20 +10,21 @@ Error::Error(ErrorCode code, std::string message, std::string hint)
 
 namespace {
 
+// Insertions, deletions, substitutions and swaps of neighbours each cost 1 (optimal string alignment).
 size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
+  std::vector<size_t> two_up, up(b.size() + 1), row(b.size() + 1);
+  std::iota(up.begin(), up.end(), size_t{0});
   for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t above = row[j];
-      const size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      row[j] = std::min({above + 1, row[j - 1] + 1, substitute});
-      diagonal = above;
+      row[j] = std::min({up[j] + 1, row[j - 1] + 1, up[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) row[j] = std::min(row[j], two_up[j - 2] + 1);
     }
+    two_up = up;
+    up = row;
   }
-  return row[b.size()];
+  return up[b.size()];
 }
 
 }  // namespace

@@ -92,8 +92,6 @@ void add_weights(const FingerprintInputs& inputs, ThreadPool& pool, ItemList& it
   items.measured(kClass, "weights.stored_root", hex(digests.stored_root));
   if (inputs.canonical_root == CanonicalRoot::compute) {
     items.measured(kClass, "weights.canonical_root", hex(canonical_root(checkpoint, pool)));
-  } else {
-    items.unknown(kClass, "weights.canonical_root", "not asked for");
   }
 }
 

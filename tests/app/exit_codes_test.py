@@ -33,7 +33,7 @@ class ExitCodes(ProgramTest):
             (["run", TINY, "--set", "engine.kernel_set=cpuu"], "cpu"),
             (["run", TINY, "--prompts", "smok"], "smoke"),
             (["run", TINY, "--check", "3"], "level 3"),
-            (["run", TINY, "--max-tokens", "5000"], "context of 2048"),
+            (["run", TINY, "--max-tokens", "5000"], "the context holds 2048"),
             (["run"], "MODEL"),
             (["run", TINY, "--no-such-flag"], "--no-such-flag"),
             (["store", "query"], "SQL"),

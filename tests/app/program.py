@@ -37,6 +37,10 @@ class ProgramTest(unittest.TestCase):
             f.write(content.encode() if isinstance(content, str) else content)
         return self.path(name)
 
+    def read(self, name):
+        with open(self.path(name), "rb") as f:
+            return f.read()
+
     def isobit(self, *arguments, expect=None, env=None, timeout=300, **options):
         environment = dict(os.environ, **(env or {}))
         done = subprocess.run([PROGRAM, *map(str, arguments)], cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
