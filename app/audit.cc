@@ -26,10 +26,13 @@ namespace isobit::app {
 namespace {
 
 constexpr int64_t kMaxBatchTokens = 2048;
-constexpr const char* kTargetPrefix = "isobit:";  // what follows is the model's path, so that --resume finds it
+constexpr const char* kTargetPrefix =
+    "isobit:";  // what follows is the model's path, so that --resume finds it
 
 double now_ms() {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 std::string utc_now() {
@@ -43,7 +46,9 @@ std::string utc_now() {
 
 std::string new_run_id(const RunRecord& header) {
   const auto ns = std::chrono::system_clock::now().time_since_epoch().count();
-  return sha256_hex(fmt::format("{} {} {} {} {}", ns, ::getpid(), header.fingerprint.id, header.prompts_digest, header.plan_json)).substr(0, 12);
+  return sha256_hex(fmt::format("{} {} {} {} {}", ns, ::getpid(), header.fingerprint.id,
+                                header.prompts_digest, header.plan_json))
+      .substr(0, 12);
 }
 
 int threads_of(const AuditArguments& arguments) {
@@ -58,13 +63,17 @@ std::vector<std::string> values_in_plan(const Plan& plan, const char* axis) {
   return {values.begin(), values.end()};
 }
 
-std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ",")); }
+std::string joined(const std::vector<std::string>& words) {
+  return fmt::format("{}", fmt::join(words, ","));
+}
 
-// What "best" became, per kernel set; a set that cannot run here stops the run before anything is computed.
+// What "best" became, per kernel set; a set that cannot run here stops the run before anything is
+// computed.
 std::string resolved_isa(const Plan& plan) {
   std::set<std::string> out;
   for (const std::string& set : values_in_plan(plan, "engine.kernel_set")) {
-    for (const std::string& isa : values_in_plan(plan, "engine.isa")) out.insert(kernel_set(set, isa == "best" ? "" : isa).isa);
+    for (const std::string& isa : values_in_plan(plan, "engine.isa"))
+      out.insert(kernel_set(set, isa == "best" ? "" : isa).isa);
   }
   return joined({out.begin(), out.end()});
 }
@@ -98,23 +107,34 @@ std::unique_ptr<BuiltinTarget> make_target(const LoadedModel& model, int n_threa
 void show_progress(const RunProgress& p, Console& console) {
   const double seconds = p.elapsed_ms / 1e3;
   const double rate = seconds > 0 ? static_cast<double>(p.generated_tokens) / seconds : 0;
-  const double done = static_cast<double>(p.n_cells_done) +
-                      (p.cell_ended || p.n_cell_samples == 0 ? 0 : static_cast<double>(p.n_cell_samples_done) / static_cast<double>(p.n_cell_samples));
+  const double done =
+      static_cast<double>(p.n_cells_done) +
+      (p.cell_ended || p.n_cell_samples == 0
+           ? 0
+           : static_cast<double>(p.n_cell_samples_done) / static_cast<double>(p.n_cell_samples));
   const double eta = done > 0 ? seconds / done * (static_cast<double>(p.n_cells) - done) : 0;
   const std::string name = p.cell ? p.cell->name : "";
-  console.progress(static_cast<int64_t>(p.n_cells_done), static_cast<int64_t>(p.n_cells), rate, eta, name);
+  console.progress(static_cast<int64_t>(p.n_cells_done), static_cast<int64_t>(p.n_cells), rate, eta,
+                   name);
   if (p.cell_ended) {
-    console.progress_line(fmt::format("cell {}/{} {}  {} samples  {:.0f} tokens/s  ETA {:.0f} s{}", p.n_cells_done, p.n_cells, name, p.n_cell_samples_done,
-                                      p.cell->generated_tokens_per_s, eta, p.cell->exercised ? "" : "  not exercised: " + p.cell->not_exercised_reason));
+    console.progress_line(
+        fmt::format("cell {}/{} {}  {} samples  {:.0f} tokens/s  ETA {:.0f} s{}", p.n_cells_done,
+                    p.n_cells, name, p.n_cell_samples_done, p.cell->generated_tokens_per_s, eta,
+                    p.cell->exercised ? "" : "  not exercised: " + p.cell->not_exercised_reason));
   }
 }
 
-RunOptions run_options(const AuditSetup& setup, std::span<const Request> requests, Console& console) {
+RunOptions run_options(const AuditSetup& setup, std::span<const Request> requests,
+                       Console& console) {
   RunOptions options;
   options.requests = requests;
-  options.limits = {.context_tokens = static_cast<int32_t>(setup.model.checkpoint->config().max_positions), .max_concurrency = kMaxConcurrency};
+  options.limits = {
+      .context_tokens = static_cast<int32_t>(setup.model.checkpoint->config().max_positions),
+      .max_concurrency = kMaxConcurrency};
   const Tokenizer* tokenizer = setup.model.text.tokenizer.get();
-  options.neighbour_tokens = [tokenizer](int32_t n, uint64_t seed) { return neighbour_tokens(*tokenizer, n, seed); };
+  options.neighbour_tokens = [tokenizer](int32_t n, uint64_t seed) {
+    return neighbour_tokens(*tokenizer, n, seed);
+  };
   options.stop = &interrupted();
   options.now_ms = now_ms;
   options.on_progress = [&console](const RunProgress& p) { show_progress(p, console); };
@@ -122,11 +142,15 @@ RunOptions run_options(const AuditSetup& setup, std::span<const Request> request
 }
 
 // Runs what is left of the plan into an open store and closes it.
-void run_into(Store& store, const std::string& run_id, AuditSetup& setup, const RunOptions& options, Session& session) {
+void run_into(Store& store, const std::string& run_id, AuditSetup& setup, const RunOptions& options,
+              Session& session) {
   const auto sink = store.recorder(run_id);
   const RunOutcome outcome = run_plan(setup.plan, *setup.target, *sink, options);
   if (outcome.n_changed_on_rerun > 0) {
-    session.console.warn(fmt::format("{} samples that an interrupted session had recorded gave another answer when their cell ran again", outcome.n_changed_on_rerun));
+    session.console.warn(
+        fmt::format("{} samples that an interrupted session had recorded gave another answer when "
+                    "their cell ran again",
+                    outcome.n_changed_on_rerun));
   }
   if (!outcome.interrupted && outcome.n_incomplete == 0) store.finish_run(run_id);
   store.close();
@@ -138,14 +162,20 @@ void run_into(Store& store, const std::string& run_id, AuditSetup& setup, const 
 void declare_audit_options(CLI::App& app, AuditArguments& a) {
   app.add_option("MODEL", a.model, "Checkpoint folder or .gguf");
   app.add_option("--prompts", a.prompts, "smoke, standard, edge, or a JSONL file (default: smoke)");
-  app.add_option("--max-tokens", a.max_tokens, "Output tokens of prompts that do not say (default: 16)");
+  app.add_option("--max-tokens", a.max_tokens,
+                 "Output tokens of prompts that do not say (default: 16)");
   app.add_option("--top", a.n_top, "Alternatives recorded per position (default: 5)");
   app.add_option("--matrix", a.matrix_file, "Matrix file (JSON with comments)");
-  app.add_option("--axis", a.axes, "Vary an axis: load.concurrency=1,8,32 (repeatable)")->expected(1)->take_all();
-  app.add_option("--set", a.sets, "Fix an axis for all cells: engine.kernel_set=cpu (repeatable)")->expected(1)->take_all();
+  app.add_option("--axis", a.axes, "Vary an axis: load.concurrency=1,8,32 (repeatable)")
+      ->expected(1)
+      ->take_all();
+  app.add_option("--set", a.sets, "Fix an axis for all cells: engine.kernel_set=cpu (repeatable)")
+      ->expected(1)
+      ->take_all();
   app.add_option("--design", a.design, "one-at-a-time (default) or grid");
   app.add_option("--repeats", a.repeats, "Executions of each cell")->check(CLI::Range(1, 1000));
-  app.add_option("--seed", a.seed, "Seed of the order of cells, permutations and neighbours (default: 0)");
+  app.add_option("--seed", a.seed,
+                 "Seed of the order of cells, permutations and neighbours (default: 0)");
   app.add_option("--threads", a.threads, "Threads (default: all cores)");
   app.add_option("--label", a.label, "Deployment label stored with the run");
 }
@@ -160,14 +190,16 @@ PlanSpec plan_spec(const AuditArguments& a) {
   return spec;
 }
 
-Fingerprint audit_fingerprint(const LoadedModel& model, const Plan& plan, int n_threads, CanonicalRoot canonical_root) {
+Fingerprint audit_fingerprint(const LoadedModel& model, const Plan& plan, int n_threads,
+                              CanonicalRoot canonical_root) {
   ThreadPool pool(n_threads);
   FingerprintInputs inputs;
   inputs.checkpoint = model.checkpoint.get();
   inputs.canonical_root = canonical_root;
   inputs.pool = &pool;
   inputs.text = text_fingerprint_inputs(model.text);
-  inputs.numerics = NumericsInputs{.kernel_set = joined(values_in_plan(plan, "engine.kernel_set")), .isa = resolved_isa(plan),
+  inputs.numerics = NumericsInputs{.kernel_set = joined(values_in_plan(plan, "engine.kernel_set")),
+                                   .isa = resolved_isa(plan),
                                    .kv_dtype = joined(values_in_plan(plan, "engine.kv_dtype"))};
   inputs.scheduler = scheduler_inputs(plan);
   inputs.sqlite_version = sqlite_version();
@@ -176,14 +208,16 @@ Fingerprint audit_fingerprint(const LoadedModel& model, const Plan& plan, int n_
 }
 
 AuditSetup set_up_audit(const AuditArguments& a) {
-  if (a.model.empty()) throw Error(ErrorCode::usage, "MODEL is missing", "give a checkpoint folder or a .gguf file");
+  if (a.model.empty())
+    throw Error(ErrorCode::usage, "MODEL is missing", "give a checkpoint folder or a .gguf file");
   if (a.max_tokens < 1) throw Error(ErrorCode::usage, "--max-tokens must be at least 1");
   const int n_threads = threads_of(a);
   AuditSetup setup;
   setup.plan = make_plan(plan_spec(a));
   resolved_isa(setup.plan);  // before the model is read
   setup.model = load_model(a.model);
-  setup.prompts = load_prompt_requests(a.prompts, setup.model.text, {.max_tokens = a.max_tokens, .n_top = a.n_top});
+  setup.prompts = load_prompt_requests(a.prompts, setup.model.text,
+                                       {.max_tokens = a.max_tokens, .n_top = a.n_top});
   setup.target = make_target(setup.model, n_threads);
   setup.fingerprint = audit_fingerprint(setup.model, setup.plan, n_threads);
   return setup;
@@ -191,7 +225,8 @@ AuditSetup set_up_audit(const AuditArguments& a) {
 
 std::string record_run(AuditSetup& setup, const AuditArguments& a, Session& session) {
   const RunOptions options = run_options(setup, setup.prompts.requests, session.console);
-  estimate_plan(setup.plan, options.requests, options.limits, options.neighbour_tokens);  // an impossible cell stops here, before a store exists
+  estimate_plan(setup.plan, options.requests, options.limits,
+                options.neighbour_tokens);  // an impossible cell stops here, before a store exists
   RunRecord header;
   header.created = utc_now();
   header.target = kTargetPrefix + std::filesystem::absolute(a.model).string();
@@ -217,26 +252,34 @@ std::string resume_run(const std::string& ref, const AuditArguments& a, Session&
     for (const RunSummary& run : store.list_runs()) {
       if (run.status != "complete") id = run.id;
     }
-    if (id.empty()) throw Error(ErrorCode::usage, "'" + session.flags.store + "' holds no incomplete run to resume");
+    if (id.empty())
+      throw Error(ErrorCode::usage,
+                  "'" + session.flags.store + "' holds no incomplete run to resume");
   }
   const RunRecord run = store.load_run(store.resolve_ref(id));
   if (run.status == "complete") return run.id;
-  const std::string model = !a.model.empty() ? a.model : run.target.starts_with(kTargetPrefix) ? run.target.substr(std::string(kTargetPrefix).size()) : "";
+  const std::string model = !a.model.empty() ? a.model
+                            : run.target.starts_with(kTargetPrefix)
+                                ? run.target.substr(std::string(kTargetPrefix).size())
+                                : "";
   AuditSetup setup;
   setup.model = load_model(model);
   setup.plan = plan_from_json(run.plan_json, "run " + run.id);
   setup.target = make_target(setup.model, threads_of(a));
   setup.fingerprint = audit_fingerprint(setup.model, setup.plan, threads_of(a));
   if (setup.fingerprint.id != run.fingerprint.id) {
-    throw Error(ErrorCode::incomparable, "run " + run.id + " was started with fingerprint " + run.fingerprint.id.substr(0, 12) + "; here it is " +
-                                             setup.fingerprint.id.substr(0, 12),
+    throw Error(ErrorCode::incomparable,
+                "run " + run.id + " was started with fingerprint " +
+                    run.fingerprint.id.substr(0, 12) + "; here it is " +
+                    setup.fingerprint.id.substr(0, 12),
                 "isobit fingerprint diff shows what changed; start a new run");
   }
   RunOptions options = run_options(setup, run.requests, session.console);
   for (const CellRecord& cell : run.cells) {
     if (cell.complete) options.done_cells.insert(cell.index);
   }
-  session.console.say(fmt::format("resuming run {}: {} of {} cells are done", run.id, options.done_cells.size(), run.cells.size()));
+  session.console.say(fmt::format("resuming run {}: {} of {} cells are done", run.id,
+                                  options.done_cells.size(), run.cells.size()));
   run_into(store, run.id, setup, options, session);
   return run.id;
 }
@@ -252,20 +295,29 @@ RunJudgement judge_run(const std::string& run_id, Level level, Session& session)
 int exit_code(const Verdict& verdict) {
   switch (verdict.outcome) {
     case Outcome::kPass:
-    case Outcome::kWarn: return kOk;
-    case Outcome::kFail: return kDiverged;
-    case Outcome::kInconclusive: return kInconclusive;
-    case Outcome::kIncomparable: return kIncomparable;
-    case Outcome::kUnsupported: return kUnsupported;
-    case Outcome::kIncomplete: return kIncomplete;
+    case Outcome::kWarn:
+      return kOk;
+    case Outcome::kFail:
+      return kDiverged;
+    case Outcome::kInconclusive:
+      return kInconclusive;
+    case Outcome::kIncomparable:
+      return kIncomparable;
+    case Outcome::kUnsupported:
+      return kUnsupported;
+    case Outcome::kIncomplete:
+      return kIncomplete;
   }
   return kInternal;
 }
 
 Level level_argument(int number) {
-  if (number == 0) throw Error(ErrorCode::unsupported, "level 0 (statistical) is not in this version", "use level 1 (same tokens) or 2 (same bits)");
+  if (number == 0)
+    throw Error(ErrorCode::unsupported, "level 0 (statistical) is not in this version",
+                "use level 1 (same tokens) or 2 (same bits)");
   if (const auto level = level_from_number(number)) return *level;
-  throw Error(ErrorCode::usage, "level " + std::to_string(number) + " does not exist", "1: same tokens; 2: same bits");
+  throw Error(ErrorCode::usage, "level " + std::to_string(number) + " does not exist",
+              "1: same tokens; 2: same bits");
 }
 
 }  // namespace isobit::app

@@ -1,5 +1,5 @@
-// The main job: a model, prompts and a matrix in; a stored run, its comparison and a verdict out. Used by `run`, `plan` and
-// `demo`.
+// The main job: a model, prompts and a matrix in; a stored run, its comparison and a verdict out.
+// Used by `run`, `plan` and `demo`.
 #pragma once
 
 #include <optional>
@@ -31,9 +31,9 @@ struct AuditArguments {
   std::vector<std::string> axes;  // "key=v1,v2"
   std::vector<std::string> sets;  // "key=v"
   std::string design;
-  int32_t repeats = 0;            // 0: what the matrix file says, else 1
+  int32_t repeats = 0;  // 0: what the matrix file says, else 1
   std::optional<uint64_t> seed;
-  int threads = 0;                // 0: all cores
+  int threads = 0;  // 0: all cores
   std::string label;
 };
 
@@ -52,9 +52,11 @@ struct AuditSetup {
 };
 
 AuditSetup set_up_audit(const AuditArguments& arguments);
-Fingerprint audit_fingerprint(const LoadedModel& model, const Plan& plan, int n_threads, CanonicalRoot canonical_root = CanonicalRoot::skip);
+Fingerprint audit_fingerprint(const LoadedModel& model, const Plan& plan, int n_threads,
+                              CanonicalRoot canonical_root = CanonicalRoot::skip);
 
-// Records a new run and returns its id. Throws Error(interrupted or terminated) when a signal came; what is recorded stays.
+// Records a new run and returns its id. Throws Error(interrupted or terminated) when a signal came;
+// what is recorded stays.
 std::string record_run(AuditSetup& setup, const AuditArguments& arguments, Session& session);
 
 // Continues an incomplete run: `ref`, or the latest incomplete one when empty.

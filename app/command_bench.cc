@@ -1,7 +1,8 @@
 // `isobit bench`: tokens per second of prefill and decode by concurrency and kernel set.
 //
-// Prefill is timed from admission to the last first token of all sequences (one step), decode from there to the end. Kernel sets
-// take turns within each round, so that their ratio survives a machine whose speed drifts.
+// Prefill is timed from admission to the last first token of all sequences (one step), decode from
+// there to the end. Kernel sets take turns within each round, so that their ratio survives a
+// machine whose speed drifts.
 #include <algorithm>
 #include <thread>
 
@@ -52,7 +53,9 @@ std::vector<Request> bench_requests(int n, const BenchArguments& arguments, int6
   for (int i = 0; i < n; ++i) {
     Request r;
     r.id = fmt::format("bench-{}", i);
-    for (int t = 0; t < arguments.prompt_tokens; ++t) r.prompt_token_ids.push_back(static_cast<int32_t>((t * 7919LL + i * 104729LL + 17) % vocab_size));
+    for (int t = 0; t < arguments.prompt_tokens; ++t)
+      r.prompt_token_ids.push_back(
+          static_cast<int32_t>((t * 7919LL + i * 104729LL + 17) % vocab_size));
     r.max_tokens = arguments.gen_tokens;
     r.stop.ignore_eos = true;
     r.n_top = 0;
@@ -61,10 +64,12 @@ std::vector<Request> bench_requests(int n, const BenchArguments& arguments, int6
   return out;
 }
 
-Timing time_once(Engine& engine, const std::vector<Request>& requests, const BenchArguments& arguments) {
+Timing time_once(Engine& engine, const std::vector<Request>& requests,
+                 const BenchArguments& arguments) {
   EngineOptions options;
   options.max_batch_requests = static_cast<int64_t>(requests.size());
-  options.limits.max_batch_tokens = static_cast<int64_t>(requests.size()) * (arguments.prompt_tokens + 1);
+  options.limits.max_batch_tokens =
+      static_cast<int64_t>(requests.size()) * (arguments.prompt_tokens + 1);
   double prefill_ms = 0, total_ms = 0;
   engine.run(requests, options, [&](size_t, const Trace& t) {
     prefill_ms = std::max(prefill_ms, t.ttft_ms);
@@ -80,20 +85,30 @@ struct Arm {
   Model model;
   Engine engine;
   Arm(const KernelSet& kernels, const LoadedModel& loaded, ThreadPool& pool)
-      : kernels(kernels), model(*loaded.checkpoint, kernels, pool), engine(model, loaded.token_bytes, pool) {}
+      : kernels(kernels),
+        model(*loaded.checkpoint, kernels, pool),
+        engine(model, loaded.token_bytes, pool) {}
 };
 
-std::vector<Series> measure(const BenchArguments& arguments, const LoadedModel& loaded, Console& console) {
+std::vector<Series> measure(const BenchArguments& arguments, const LoadedModel& loaded,
+                            Console& console) {
   ThreadPool pool(arguments.threads);
   std::vector<std::unique_ptr<Arm>> arms;
   for (const std::string& name : split_words(arguments.kernel_sets)) {
-    arms.push_back(std::make_unique<Arm>(kernel_set(name, name == "cpu" ? arguments.isa : ""), loaded, pool));
+    arms.push_back(
+        std::make_unique<Arm>(kernel_set(name, name == "cpu" ? arguments.isa : ""), loaded, pool));
   }
   std::vector<Series> all;
   for (const int concurrency : positive_numbers("--concurrency", arguments.concurrency)) {
-    const auto requests = bench_requests(concurrency, arguments, loaded.checkpoint->config().vocab_size);
+    const auto requests =
+        bench_requests(concurrency, arguments, loaded.checkpoint->config().vocab_size);
     const size_t first = all.size();
-    for (const auto& arm : arms) all.push_back({.kernel_set = arm->kernels.name, .isa = arm->kernels.isa, .concurrency = concurrency, .prefill = {}, .decode = {}});
+    for (const auto& arm : arms)
+      all.push_back({.kernel_set = arm->kernels.name,
+                     .isa = arm->kernels.isa,
+                     .concurrency = concurrency,
+                     .prefill = {},
+                     .decode = {}});
     for (int round = -1; round < arguments.rounds; ++round) {  // round -1 warms up
       for (size_t a = 0; a < arms.size(); ++a) {
         const Timing t = time_once(arms[a]->engine, requests, arguments);
@@ -112,32 +127,48 @@ Json to_json(const std::vector<Series>& all, const BenchArguments& arguments) {
   for (const Series& s : all) {
     const auto [p_min, p_max] = std::minmax_element(s.prefill.begin(), s.prefill.end());
     const auto [d_min, d_max] = std::minmax_element(s.decode.begin(), s.decode.end());
-    results.push_back({{"kernel_set", s.kernel_set}, {"isa", s.isa}, {"concurrency", s.concurrency}, {"threads", arguments.threads},
-                       {"prompt_tokens", arguments.prompt_tokens}, {"gen_tokens", arguments.gen_tokens}, {"rounds", arguments.rounds},
-                       {"prefill_tokens_per_s", median(s.prefill)}, {"decode_tokens_per_s", median(s.decode)},
-                       {"prefill_tokens_per_s_min", *p_min}, {"prefill_tokens_per_s_max", *p_max},
-                       {"decode_tokens_per_s_min", *d_min}, {"decode_tokens_per_s_max", *d_max}});
+    results.push_back({{"kernel_set", s.kernel_set},
+                       {"isa", s.isa},
+                       {"concurrency", s.concurrency},
+                       {"threads", arguments.threads},
+                       {"prompt_tokens", arguments.prompt_tokens},
+                       {"gen_tokens", arguments.gen_tokens},
+                       {"rounds", arguments.rounds},
+                       {"prefill_tokens_per_s", median(s.prefill)},
+                       {"decode_tokens_per_s", median(s.decode)},
+                       {"prefill_tokens_per_s_min", *p_min},
+                       {"prefill_tokens_per_s_max", *p_max},
+                       {"decode_tokens_per_s_min", *d_min},
+                       {"decode_tokens_per_s_max", *d_max}});
   }
   return {{"results", results}};
 }
 
 std::string to_table(const std::vector<Series>& all) {
-  std::string out = fmt::format("{:<14} {:<9} {:>11} {:>24} {:>24}\n", "kernel set", "isa", "concurrency", "prefill tok/s (min-max)", "decode tok/s (min-max)");
+  std::string out = fmt::format("{:<14} {:<9} {:>11} {:>24} {:>24}\n", "kernel set", "isa",
+                                "concurrency", "prefill tok/s (min-max)", "decode tok/s (min-max)");
   const auto cell = [](const std::vector<double>& v) {
-    return fmt::format("{:.0f} ({:.0f}-{:.0f})", median(v), *std::min_element(v.begin(), v.end()), *std::max_element(v.begin(), v.end()));
+    return fmt::format("{:.0f} ({:.0f}-{:.0f})", median(v), *std::min_element(v.begin(), v.end()),
+                       *std::max_element(v.begin(), v.end()));
   };
   for (const Series& s : all) {
-    out += fmt::format("{:<14} {:<9} {:>11} {:>24} {:>24}\n", s.kernel_set, s.isa, s.concurrency, cell(s.prefill), cell(s.decode));
+    out += fmt::format("{:<14} {:<9} {:>11} {:>24} {:>24}\n", s.kernel_set, s.isa, s.concurrency,
+                       cell(s.prefill), cell(s.decode));
   }
   return out;
 }
 
 void check(const BenchArguments& arguments, const LoadedModel& loaded) {
-  if (arguments.prompt_tokens < 1 || arguments.rounds < 1) throw Error(ErrorCode::usage, "--prompt-tokens and --rounds must be at least 1");
-  if (arguments.gen_tokens < 2) throw Error(ErrorCode::usage, "--gen-tokens must be at least 2: the first token belongs to prefill");
+  if (arguments.prompt_tokens < 1 || arguments.rounds < 1)
+    throw Error(ErrorCode::usage, "--prompt-tokens and --rounds must be at least 1");
+  if (arguments.gen_tokens < 2)
+    throw Error(ErrorCode::usage,
+                "--gen-tokens must be at least 2: the first token belongs to prefill");
   const int64_t context = loaded.checkpoint->config().max_positions;
   if (arguments.prompt_tokens + arguments.gen_tokens > context) {
-    throw Error(ErrorCode::usage, fmt::format("{} prompt and {} generated tokens do not fit the context of {}", arguments.prompt_tokens, arguments.gen_tokens, context));
+    throw Error(ErrorCode::usage,
+                fmt::format("{} prompt and {} generated tokens do not fit the context of {}",
+                            arguments.prompt_tokens, arguments.gen_tokens, context));
   }
 }
 
@@ -159,7 +190,8 @@ std::function<int()> declare_bench(CLI::App& app, Session& session) {
     const LoadedModel loaded = load_model(arguments->model);
     check(*arguments, loaded);
     const std::vector<Series> all = measure(*arguments, loaded, session.console);
-    session.console.result(session.flags.json ? to_json(all, *arguments).dump() + "\n" : to_table(all));
+    session.console.result(session.flags.json ? to_json(all, *arguments).dump() + "\n"
+                                              : to_table(all));
     return kOk;
   };
 }

@@ -19,16 +19,20 @@ struct CompareArguments {
 
 std::function<int()> declare_compare(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<CompareArguments>();
-  app.add_option("BASE", arguments->base, "Run: latest, latest~1, an id, file.db, file.db:latest")->required();
+  app.add_option("BASE", arguments->base, "Run: latest, latest~1, an id, file.db, file.db:latest")
+      ->required();
   app.add_option("CAND", arguments->candidate, "Run to compare with it")->required();
-  app.add_flag("--exit-code", arguments->exit_code, "Exit 1 when anything differs, 4 when nothing is comparable");
+  app.add_flag("--exit-code", arguments->exit_code,
+               "Exit 1 when anything differs, 4 when nothing is comparable");
   return [arguments, &session] {
-    const RunRecord base = load_run(arguments->base, session.flags.store), candidate = load_run(arguments->candidate, session.flags.store);
+    const RunRecord base = load_run(arguments->base, session.flags.store),
+                    candidate = load_run(arguments->candidate, session.flags.store);
     const RunComparison comparison = compare_runs(base, candidate);
     if (session.flags.json) {
       session.console.result(json_line(comparison_json(comparison)));
     } else {
-      session.console.result(fmt::format("base {}  candidate {}\n\n{}\n{}", base.id, candidate.id, cells_table(comparison), axes_table(comparison)));
+      session.console.result(fmt::format("base {}  candidate {}\n\n{}\n{}", base.id, candidate.id,
+                                         cells_table(comparison), axes_table(comparison)));
       session.console.suggest(fmt::format("isobit gate {} {} --level 1", base.id, candidate.id));
     }
     if (!arguments->exit_code) return kOk;

@@ -1,5 +1,5 @@
-// `isobit demo [MODEL]`: the main job in one command. An invariant arm that passes, an adaptive arm that diverges, both in one
-// store, and a report of the second.
+// `isobit demo [MODEL]`: the main job in one command. An invariant arm that passes, an adaptive arm
+// that diverges, both in one store, and a report of the second.
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -35,24 +35,41 @@ AuditArguments arm(const DemoArguments& demo, const std::string& kernel_set) {
 RunJudgement run_arm(const DemoArguments& demo, const std::string& kernel_set, Session& session) {
   const AuditArguments arguments = arm(demo, kernel_set);
   AuditSetup setup = set_up_audit(arguments);
-  session.console.say(fmt::format("\narm {}: {} prompts, {} cells, fingerprint {}", kernel_set, setup.prompts.requests.size(), setup.plan.cells.size(), setup.fingerprint.id.substr(0, 16)));
+  session.console.say(fmt::format("\narm {}: {} prompts, {} cells, fingerprint {}", kernel_set,
+                                  setup.prompts.requests.size(), setup.plan.cells.size(),
+                                  setup.fingerprint.id.substr(0, 16)));
   RunJudgement judged = judge_run(record_run(setup, arguments, session), Level::kBitwise, session);
-  session.console.result(fmt::format("kernel set {} (run {})\n{}{}\n", kernel_set, judged.run.id, cells_table(judged.comparison), verdict_text(judged.verdict)));
+  session.console.result(fmt::format("kernel set {} (run {})\n{}{}\n", kernel_set, judged.run.id,
+                                     cells_table(judged.comparison), verdict_text(judged.verdict)));
   return judged;
 }
 
 int run_demo(const DemoArguments& demo, Session& session) {
   std::error_code failed;
   std::filesystem::create_directories(demo.folder, failed);
-  if (failed) throw Error(ErrorCode::environment, "cannot create the folder '" + demo.folder + "': " + failed.message());
+  if (failed)
+    throw Error(ErrorCode::environment,
+                "cannot create the folder '" + demo.folder + "': " + failed.message());
   if (session.flags.store == "isobit.db") session.flags.store = demo.folder + "/isobit.db";
-  const RunJudgement invariant = run_arm(demo, "cpu", session), adaptive = run_arm(demo, "cpu-adaptive", session);
+  const RunJudgement invariant = run_arm(demo, "cpu", session),
+                     adaptive = run_arm(demo, "cpu-adaptive", session);
   const std::string report = demo.folder + "/report.md";
-  write_file_atomically(report, markdown_report({.comparison = adaptive.comparison, .verdict = adaptive.verdict, .token_texts = {},
-                                                 .prompt_texts = adaptive.run.prompt_texts, .next_command = {}}));
-  const auto line = [](const RunJudgement& j) { return fmt::format("{} of {} answers differ in bits, {} in tokens", j.comparison.totals.numeric_divergences, j.comparison.totals.n_pairs, j.comparison.totals.token_divergences); };
-  session.console.result(fmt::format("invariant arm (cpu):          {}\nadaptive arm (cpu-adaptive):  {}\nstore:  {}\nreport: {}\n", line(invariant), line(adaptive), session.flags.store, report));
-  session.console.suggest(fmt::format("isobit report latest --store {} -o report.csv", session.flags.store));
+  write_file_atomically(report, markdown_report({.comparison = adaptive.comparison,
+                                                 .verdict = adaptive.verdict,
+                                                 .token_texts = {},
+                                                 .prompt_texts = adaptive.run.prompt_texts,
+                                                 .next_command = {}}));
+  const auto line = [](const RunJudgement& j) {
+    return fmt::format("{} of {} answers differ in bits, {} in tokens",
+                       j.comparison.totals.numeric_divergences, j.comparison.totals.n_pairs,
+                       j.comparison.totals.token_divergences);
+  };
+  session.console.result(
+      fmt::format("invariant arm (cpu):          {}\nadaptive arm (cpu-adaptive):  {}\nstore:  "
+                  "{}\nreport: {}\n",
+                  line(invariant), line(adaptive), session.flags.store, report));
+  session.console.suggest(
+      fmt::format("isobit report latest --store {} -o report.csv", session.flags.store));
   return invariant.verdict.outcome == Outcome::kPass ? kOk : kDiverged;
 }
 

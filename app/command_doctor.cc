@@ -21,20 +21,37 @@ int diagnose(Session& session) {
   Json sets = Json::array(), items = Json::array();
   std::vector<std::vector<std::string>> rows;
   for (const KernelSetStatus& s : list_kernel_sets()) {
-    sets.push_back({{"kernel_set", s.name}, {"isa", s.isa}, {"available", s.available}, {"reason", s.reason}});
+    sets.push_back(
+        {{"kernel_set", s.name}, {"isa", s.isa}, {"available", s.available}, {"reason", s.reason}});
     rows.push_back({s.name, s.isa, s.available ? "yes" : "no", s.reason});
   }
   std::string listing;
   for (const FingerprintItem& item : machine.items) {
-    if (item.item_class != FingerprintClass::kHardware && item.item_class != FingerprintClass::kSoftware) continue;
-    items.push_back({{"class", name(item.item_class)}, {"name", item.name}, {"value", item.value}, {"reason", item.reason}});
-    listing += fmt::format("  {:<24} {}\n", printable(item.name), printable(item.source == FingerprintSource::kUnknown ? "unknown: " + item.reason : item.value));
+    if (item.item_class != FingerprintClass::kHardware &&
+        item.item_class != FingerprintClass::kSoftware)
+      continue;
+    items.push_back({{"class", name(item.item_class)},
+                     {"name", item.name},
+                     {"value", item.value},
+                     {"reason", item.reason}});
+    listing +=
+        fmt::format("  {:<24} {}\n", printable(item.name),
+                    printable(item.source == FingerprintSource::kUnknown ? "unknown: " + item.reason
+                                                                         : item.value));
   }
   if (session.flags.json) {
-    session.console.result(json_line({{"version", version_number()}, {"cores", n_cores()}, {"kernel_sets", sets}, {"machine", items}}));
+    session.console.result(json_line({{"version", version_number()},
+                                      {"cores", n_cores()},
+                                      {"kernel_sets", sets},
+                                      {"machine", items}}));
     return kOk;
   }
-  session.console.result(version_text() + "\n\n" + text_table({{"kernel set", Align::kLeft}, {"isa", Align::kLeft}, {"runs", Align::kLeft}, {"why not", Align::kLeft}}, rows));
+  session.console.result(version_text() + "\n\n" +
+                         text_table({{"kernel set", Align::kLeft},
+                                     {"isa", Align::kLeft},
+                                     {"runs", Align::kLeft},
+                                     {"why not", Align::kLeft}},
+                                    rows));
   session.console.result(fmt::format("\n{} cores usable\n{}", n_cores(), listing));
   session.console.suggest("isobit demo");
   return kOk;

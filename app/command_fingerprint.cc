@@ -22,10 +22,13 @@ Fingerprint fingerprint_of_model(const std::string& source, const FingerprintArg
   const LoadedModel model = load_model(source);
   AuditArguments audit;
   audit.sets = {"engine.kernel_set=" + a.kernel_set, "engine.isa=" + a.isa};
-  return audit_fingerprint(model, make_plan(plan_spec(audit)), n_cores(), a.canonical ? CanonicalRoot::compute : CanonicalRoot::skip);
+  return audit_fingerprint(model, make_plan(plan_spec(audit)), n_cores(),
+                           a.canonical ? CanonicalRoot::compute : CanonicalRoot::skip);
 }
 
-Fingerprint read_fingerprint(const std::string& path) { return fingerprint_from_json(read_file(path), path); }
+Fingerprint read_fingerprint(const std::string& path) {
+  return fingerprint_from_json(read_file(path), path);
+}
 
 // A fingerprint file, or a model whose fingerprint is computed.
 Fingerprint either(const std::string& source, const FingerprintArguments& a) {
@@ -37,8 +40,10 @@ std::string listing(const Fingerprint& f) {
   std::string out = fmt::format("fingerprint {}\n", f.id);
   const char* section = "";
   for (const FingerprintItem& item : f.items) {
-    if (section != std::string_view(name(item.item_class))) out += fmt::format("\n{}\n", section = name(item.item_class));
-    const std::string value = item.source == FingerprintSource::kUnknown ? "unknown: " + item.reason : item.value;
+    if (section != std::string_view(name(item.item_class)))
+      out += fmt::format("\n{}\n", section = name(item.item_class));
+    const std::string value =
+        item.source == FingerprintSource::kUnknown ? "unknown: " + item.reason : item.value;
     out += fmt::format("  {:<32} {}\n", printable(item.name), printable(value));
   }
   return out;
@@ -46,12 +51,18 @@ std::string listing(const Fingerprint& f) {
 
 std::string value_text(const std::optional<FingerprintItem>& item) {
   if (!item) return "absent";
-  return item->source == FingerprintSource::kUnknown ? "unknown (" + item->reason + ")" : item->value;
+  return item->source == FingerprintSource::kUnknown ? "unknown (" + item->reason + ")"
+                                                     : item->value;
 }
 
 Json change_json(const FingerprintItemChange& c) {
-  return {{"class", name(c.item_class)}, {"name", c.name}, {"change", name(c.kind)}, {"role", name(c.role)},
-          {"before", c.before ? Json(c.before->value) : Json()}, {"after", c.after ? Json(c.after->value) : Json()}, {"effect", c.effect}};
+  return {{"class", name(c.item_class)},
+          {"name", c.name},
+          {"change", name(c.kind)},
+          {"role", name(c.role)},
+          {"before", c.before ? Json(c.before->value) : Json()},
+          {"after", c.after ? Json(c.after->value) : Json()},
+          {"effect", c.effect}};
 }
 
 void print_changes(const std::vector<FingerprintItemChange>& changes, Session& session) {
@@ -63,13 +74,16 @@ void print_changes(const std::vector<FingerprintItemChange>& changes, Session& s
   }
   if (changes.empty()) session.console.result("the same in every item\n");
   for (const auto& c : changes) {
-    session.console.result(fmt::format("{} {}: {}\n  before: {}\n  after:  {}\n  {} item. {}\n", name(c.item_class), printable(c.name), name(c.kind),
-                                       printable(value_text(c.before)), printable(value_text(c.after)), name(c.role), c.effect));
+    session.console.result(fmt::format("{} {}: {}\n  before: {}\n  after:  {}\n  {} item. {}\n",
+                                       name(c.item_class), printable(c.name), name(c.kind),
+                                       printable(value_text(c.before)),
+                                       printable(value_text(c.after)), name(c.role), c.effect));
   }
 }
 
 bool has_canonical_root(const Fingerprint& f) {
-  return std::any_of(f.items.begin(), f.items.end(), [](const FingerprintItem& i) { return i.name == "weights.canonical_root"; });
+  return std::any_of(f.items.begin(), f.items.end(),
+                     [](const FingerprintItem& i) { return i.name == "weights.canonical_root"; });
 }
 
 int verify(FingerprintArguments a, Session& session) {
@@ -77,7 +91,10 @@ int verify(FingerprintArguments a, Session& session) {
   a.canonical = has_canonical_root(recorded);
   const Verification v = verify_fingerprint(recorded, fingerprint_of_model(a.model, a));
   print_changes(v.changes, session);
-  if (!session.flags.json) session.console.result(v.same_everything ? "verified\n" : v.same_identity ? "the same model and text; the surroundings differ\n" : "another model or text\n");
+  if (!session.flags.json)
+    session.console.result(v.same_everything ? "verified\n"
+                           : v.same_identity ? "the same model and text; the surroundings differ\n"
+                                             : "another model or text\n");
   return v.same_everything ? kOk : v.same_identity ? kDiverged : kIncomparable;
 }
 
@@ -86,14 +103,20 @@ int verify(FingerprintArguments a, Session& session) {
 std::function<int()> declare_fingerprint(CLI::App& app, Session& session) {
   auto a = std::make_shared<FingerprintArguments>();
   app.add_option("SRC", a->source, "Checkpoint folder or .gguf");
-  app.add_flag("--canonical", a->canonical, "Also the digest that does not depend on the file format (decodes every weight)");
+  app.add_flag("--canonical", a->canonical,
+               "Also the digest that does not depend on the file format (decodes every weight)");
   app.add_option("--kernel-set", a->kernel_set, "Kernel set to record (default: cpu)");
   app.add_option("--isa", a->isa, "Instruction set to record (default: best)");
-  CLI::App* diff_app = app.add_subcommand("diff", "What differs between two, and what that can affect; exit 1 when anything does");
-  diff_app->add_option("A", a->before, "Fingerprint file (.json), checkpoint folder or .gguf")->required();
+  CLI::App* diff_app = app.add_subcommand(
+      "diff", "What differs between two, and what that can affect; exit 1 when anything does");
+  diff_app->add_option("A", a->before, "Fingerprint file (.json), checkpoint folder or .gguf")
+      ->required();
   diff_app->add_option("B", a->after, "The other one")->required();
-  CLI::App* verify_app = app.add_subcommand("verify", "Recomputes and compares: exit 0 the same, 1 surroundings differ, 6 another model or text");
-  verify_app->add_option("FILE", a->recorded, "Fingerprint file that was written with --json")->required();
+  CLI::App* verify_app = app.add_subcommand(
+      "verify",
+      "Recomputes and compares: exit 0 the same, 1 surroundings differ, 6 another model or text");
+  verify_app->add_option("FILE", a->recorded, "Fingerprint file that was written with --json")
+      ->required();
   verify_app->add_option("SRC", a->model, "Checkpoint folder or .gguf")->required();
   for (CLI::App* sub : {diff_app, verify_app}) sub->fallthrough();
   return [=, &session] {
@@ -103,10 +126,14 @@ std::function<int()> declare_fingerprint(CLI::App& app, Session& session) {
       return changes.empty() ? kOk : kDiverged;
     }
     if (verify_app->parsed()) return static_cast<ExitCode>(verify(*a, session));
-    if (a->source.empty()) throw Error(ErrorCode::usage, "SRC is missing", "isobit fingerprint MODEL, or fingerprint diff A B, or fingerprint verify FILE SRC");
+    if (a->source.empty())
+      throw Error(
+          ErrorCode::usage, "SRC is missing",
+          "isobit fingerprint MODEL, or fingerprint diff A B, or fingerprint verify FILE SRC");
     const Fingerprint f = fingerprint_of_model(a->source, *a);
     session.console.result(session.flags.json ? fingerprint_json(f) + "\n" : listing(f));
-    session.console.suggest(fmt::format("isobit run {} --axis load.concurrency=1,8 --check 2", a->source));
+    session.console.suggest(
+        fmt::format("isobit run {} --axis load.concurrency=1,8 --check 2", a->source));
     return kOk;
   };
 }

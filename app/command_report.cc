@@ -27,9 +27,12 @@ Writer writer_for(const std::string& path) {
   if (extension == ".json") return json_report;
   if (extension == ".csv") return csv_report;
   for (const char* later : {".html", ".xml", ".sarif", ".prom"}) {
-    if (extension == later) throw Error(ErrorCode::unsupported, "reports as " + extension + " are not in this version", "use .md, .json or .csv");
+    if (extension == later)
+      throw Error(ErrorCode::unsupported, "reports as " + extension + " are not in this version",
+                  "use .md, .json or .csv");
   }
-  throw Error(ErrorCode::usage, "'" + path + "': unknown report format '" + extension + "'", "use .md, .json or .csv");
+  throw Error(ErrorCode::usage, "'" + path + "': unknown report format '" + extension + "'",
+              "use .md, .json or .csv");
 }
 
 std::map<int32_t, std::string> token_texts(const std::string& model) {
@@ -47,9 +50,13 @@ std::map<int32_t, std::string> token_texts(const std::string& model) {
 
 std::function<int()> declare_report(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<ReportArguments>();
-  app.add_option("RUN", arguments->run, "Run: latest, latest~1, an id, file.db, file.db:latest")->required();
+  app.add_option("RUN", arguments->run, "Run: latest, latest~1, an id, file.db, file.db:latest")
+      ->required();
   app.add_option("CAND", arguments->candidate, "A second run: report the comparison of the two");
-  app.add_option("-o,--output", arguments->outputs, "Files to write, by extension: .md .json .csv (default: Markdown on stdout)")->expected(1)->take_all();
+  app.add_option("-o,--output", arguments->outputs,
+                 "Files to write, by extension: .md .json .csv (default: Markdown on stdout)")
+      ->expected(1)
+      ->take_all();
   app.add_option("--level", arguments->level, "Level of the verdict: 1 tokens, 2 bits (default)");
   app.add_option("--model", arguments->model, "Checkpoint whose tokenizer shows tokens as text");
   return [arguments, &session] {
@@ -67,13 +74,16 @@ std::function<int()> declare_report(CLI::App& app, Session& session) {
       request.candidate_within = &within;
       verdict = gate(comparison, request);
     }
-    const ReportInput input{.comparison = comparison, .verdict = verdict, .token_texts = token_texts(arguments->model),
+    const ReportInput input{.comparison = comparison,
+                            .verdict = verdict,
+                            .token_texts = token_texts(arguments->model),
                             .prompt_texts = base.prompt_texts};
     for (const std::string& path : arguments->outputs) {
       write_file_atomically(path, writer_for(path)(input));
       session.console.say("wrote " + path);
     }
-    if (arguments->outputs.empty()) session.console.result(session.flags.json ? json_report(input) : markdown_report(input));
+    if (arguments->outputs.empty())
+      session.console.result(session.flags.json ? json_report(input) : markdown_report(input));
     return kOk;
   };
 }

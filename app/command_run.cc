@@ -18,13 +18,18 @@ struct RunArguments : AuditArguments {
 
 void print(const RunJudgement& judged, const RunArguments& arguments, Session& session) {
   if (session.flags.json) {
-    session.console.result(json_line(run_summary_json(judged.run, judged.comparison, judged.verdict)));
+    session.console.result(
+        json_line(run_summary_json(judged.run, judged.comparison, judged.verdict)));
     return;
   }
-  session.console.result(fmt::format("run {}  fingerprint {}\n\n{}\n", judged.run.id, judged.run.fingerprint.id.substr(0, 12), cells_table(judged.comparison)));
+  session.console.result(fmt::format("run {}  fingerprint {}\n\n{}\n", judged.run.id,
+                                     judged.run.fingerprint.id.substr(0, 12),
+                                     cells_table(judged.comparison)));
   session.console.result(verdict_text(judged.verdict));
-  const std::string store = session.flags.store == "isobit.db" ? "" : " --store " + session.flags.store;
-  session.console.suggest(fmt::format("isobit report {} -o report.md{}", arguments.has_check ? judged.run.id : "latest", store));
+  const std::string store =
+      session.flags.store == "isobit.db" ? "" : " --store " + session.flags.store;
+  session.console.suggest(fmt::format("isobit report {} -o report.md{}",
+                                      arguments.has_check ? judged.run.id : "latest", store));
 }
 
 }  // namespace
@@ -32,13 +37,16 @@ void print(const RunJudgement& judged, const RunArguments& arguments, Session& s
 std::function<int()> declare_run(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<RunArguments>();
   declare_audit_options(app, *arguments);
-  CLI::Option* check = app.add_option("--check", arguments->check, "Exit 1 unless every cell is the same as its reference at this level: 1 tokens, 2 bits");
+  CLI::Option* check = app.add_option(
+      "--check", arguments->check,
+      "Exit 1 unless every cell is the same as its reference at this level: 1 tokens, 2 bits");
   app.add_flag("--resume", arguments->resume, "Continue the latest incomplete run of the store");
   app.add_option("--run-id", arguments->run_id, "With --resume: which run");
   return [arguments, check, &session] {
     arguments->has_check = check->count() > 0;
     const Level level = arguments->has_check ? level_argument(arguments->check) : Level::kBitwise;
-    if (!arguments->run_id.empty() && !arguments->resume) throw Error(ErrorCode::usage, "--run-id goes with --resume");
+    if (!arguments->run_id.empty() && !arguments->resume)
+      throw Error(ErrorCode::usage, "--run-id goes with --resume");
     std::string run_id;
     if (arguments->resume) {
       run_id = resume_run(arguments->run_id, *arguments, session);

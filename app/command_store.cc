@@ -17,14 +17,29 @@ int list(Store& store, Session& session) {
   Json runs = Json::array();
   std::vector<std::vector<std::string>> rows;
   for (const RunSummary& r : store.list_runs()) {
-    runs.push_back({{"id", r.id}, {"created", r.created}, {"target", r.target}, {"label", r.label}, {"status", r.status}, {"fingerprint", r.fingerprint_id},
-                    {"prompts", r.n_prompts}, {"cells", r.n_cells}, {"complete_cells", r.n_complete_cells}, {"samples", r.n_samples}});
-    rows.push_back({r.id, r.created, r.status, fmt::format("{}/{}", r.n_complete_cells, r.n_cells), std::to_string(r.n_samples), r.label});
+    runs.push_back({{"id", r.id},
+                    {"created", r.created},
+                    {"target", r.target},
+                    {"label", r.label},
+                    {"status", r.status},
+                    {"fingerprint", r.fingerprint_id},
+                    {"prompts", r.n_prompts},
+                    {"cells", r.n_cells},
+                    {"complete_cells", r.n_complete_cells},
+                    {"samples", r.n_samples}});
+    rows.push_back({r.id, r.created, r.status, fmt::format("{}/{}", r.n_complete_cells, r.n_cells),
+                    std::to_string(r.n_samples), r.label});
   }
   if (session.flags.json) {
     session.console.result(json_line({{"runs", runs}}));
   } else {
-    session.console.result(text_table({{"run", Align::kLeft}, {"created", Align::kLeft}, {"status", Align::kLeft}, {"cells", Align::kRight}, {"samples", Align::kRight}, {"label", Align::kLeft}}, rows));
+    session.console.result(text_table({{"run", Align::kLeft},
+                                       {"created", Align::kLeft},
+                                       {"status", Align::kLeft},
+                                       {"cells", Align::kRight},
+                                       {"samples", Align::kRight},
+                                       {"label", Align::kLeft}},
+                                      rows));
   }
   return kOk;
 }
@@ -32,20 +47,30 @@ int list(Store& store, Session& session) {
 int info(Store& store, Session& session) {
   const StoreSummary s = store.info();
   if (session.flags.json) {
-    session.console.result(json_line({{"path", session.flags.store}, {"schema_version", s.schema_version}, {"size_bytes", s.size_bytes}, {"runs", s.n_runs},
-                                      {"samples", s.n_samples}, {"tokens", s.n_tokens}, {"comparisons", s.n_comparisons}}));
+    session.console.result(json_line({{"path", session.flags.store},
+                                      {"schema_version", s.schema_version},
+                                      {"size_bytes", s.size_bytes},
+                                      {"runs", s.n_runs},
+                                      {"samples", s.n_samples},
+                                      {"tokens", s.n_tokens},
+                                      {"comparisons", s.n_comparisons}}));
   } else {
-    session.console.result(fmt::format("{}\nschema {}  {} bytes  {} runs  {} samples  {} tokens  {} saved comparisons\n", printable(session.flags.store), s.schema_version,
-                                       s.size_bytes, s.n_runs, s.n_samples, s.n_tokens, s.n_comparisons));
+    session.console.result(fmt::format(
+        "{}\nschema {}  {} bytes  {} runs  {} samples  {} tokens  {} saved comparisons\n",
+        printable(session.flags.store), s.schema_version, s.size_bytes, s.n_runs, s.n_samples,
+        s.n_tokens, s.n_comparisons));
   }
   return kOk;
 }
 
-std::string cell_text(const Json& value) { return value.is_null() ? "" : value.is_string() ? value.get<std::string>() : value.dump(); }
+std::string cell_text(const Json& value) {
+  return value.is_null() ? "" : value.is_string() ? value.get<std::string>() : value.dump();
+}
 
 int query(Store& store, const std::string& sql, Session& session) {
   const QueryResult result = store.query(sql, kMaxRows);
-  if (result.truncated) session.console.warn(fmt::format("only the first {} rows are shown", kMaxRows));
+  if (result.truncated)
+    session.console.warn(fmt::format("only the first {} rows are shown", kMaxRows));
   if (session.flags.json) {
     Json rows = Json::array();
     for (const auto& row : result.rows) {
@@ -57,7 +82,8 @@ int query(Store& store, const std::string& sql, Session& session) {
     return kOk;
   }
   std::string out;
-  for (size_t i = 0; i < result.columns.size(); ++i) out += (i ? "\t" : "") + printable(result.columns[i]);
+  for (size_t i = 0; i < result.columns.size(); ++i)
+    out += (i ? "\t" : "") + printable(result.columns[i]);
   out += '\n';
   for (const auto& row : result.rows) {
     for (size_t i = 0; i < row.size(); ++i) out += (i ? "\t" : "") + printable(cell_text(row[i]));
@@ -73,7 +99,8 @@ int check(Store& store, Session& session) {
     session.console.result(json_line({{"sound", problems.empty()}, {"problems", problems}}));
   } else {
     for (const std::string& problem : problems) session.console.result(printable(problem) + "\n");
-    session.console.result(problems.empty() ? "the store is sound\n" : fmt::format("{} problems\n", problems.size()));
+    session.console.result(problems.empty() ? "the store is sound\n"
+                                            : fmt::format("{} problems\n", problems.size()));
   }
   return problems.empty() ? kOk : kEnvironment;
 }
@@ -85,9 +112,12 @@ std::function<int()> declare_store(CLI::App& app, Session& session) {
   auto sql = std::make_shared<std::string>();
   CLI::App* list_app = app.add_subcommand("list", "The runs, oldest first");
   CLI::App* info_app = app.add_subcommand("info", "Schema, size and counts");
-  CLI::App* query_app = app.add_subcommand("query", "One read-only SQL statement; views: v_cell, v_sample, v_divergence, v_distinct, v_axis");
+  CLI::App* query_app = app.add_subcommand(
+      "query",
+      "One read-only SQL statement; views: v_cell, v_sample, v_divergence, v_distinct, v_axis");
   query_app->add_option("SQL", *sql, "The statement")->required();
-  CLI::App* check_app = app.add_subcommand("check", "Checks the file, its keys and every run in it");
+  CLI::App* check_app =
+      app.add_subcommand("check", "Checks the file, its keys and every run in it");
   for (CLI::App* sub : {list_app, info_app, query_app, check_app}) sub->fallthrough();
   return [=, &session] {
     Store store = Store::open(session.flags.store, StoreMode::kRead);

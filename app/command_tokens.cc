@@ -1,8 +1,8 @@
 // `isobit tokens encode|decode|render`: what a model's tokenizer and chat template do.
 #include <charconv>
 #include <filesystem>
-#include <iterator>
 #include <iostream>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -30,17 +30,21 @@ std::string read_input(const std::string& path) {
 }
 
 int encode(const TokensArguments& a, Session& session) {
-  if (a.text_file.empty() && a.text.empty()) throw Error(ErrorCode::usage, "give --text or --text-file");
-  if (!a.text_file.empty() && !a.text.empty()) throw Error(ErrorCode::usage, "--text and --text-file exclude each other");
+  if (a.text_file.empty() && a.text.empty())
+    throw Error(ErrorCode::usage, "give --text or --text-file");
+  if (!a.text_file.empty() && !a.text.empty())
+    throw Error(ErrorCode::usage, "--text and --text-file exclude each other");
   const LoadedText loaded = load_text(a.tokenizer);
   const std::string text = a.text_file.empty() ? a.text : read_input(a.text_file);
-  const auto ids = loaded.tokenizer->encode(text, a.no_special ? AddSpecial::kNo : AddSpecial::kYes);
+  const auto ids =
+      loaded.tokenizer->encode(text, a.no_special ? AddSpecial::kNo : AddSpecial::kYes);
   if (session.flags.json) {
     session.console.result(Json{{"ids", ids}}.dump() + "\n");
     return kOk;
   }
   std::string out;
-  for (const int32_t id : ids) out += fmt::format("{:>8}  {}\n", id, printable(loaded.tokenizer->token_text(id)));
+  for (const int32_t id : ids)
+    out += fmt::format("{:>8}  {}\n", id, printable(loaded.tokenizer->token_text(id)));
   session.console.result(out + fmt::format("{} tokens\n", ids.size()));
   return kOk;
 }
@@ -51,10 +55,12 @@ int decode(const TokensArguments& a, Session& session) {
   for (const std::string& word : split_words(a.ids)) {
     int32_t id = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
-    if (error != std::errc() || end != word.data() + word.size()) throw Error(ErrorCode::usage, "--ids: '" + word + "' is not a token id");
+    if (error != std::errc() || end != word.data() + word.size())
+      throw Error(ErrorCode::usage, "--ids: '" + word + "' is not a token id");
     ids.push_back(id);
   }
-  const std::string text = loaded.tokenizer->decode(ids, a.skip_special ? SkipSpecial::kYes : SkipSpecial::kNo);
+  const std::string text =
+      loaded.tokenizer->decode(ids, a.skip_special ? SkipSpecial::kYes : SkipSpecial::kNo);
   session.console.result(session.flags.json ? json_line(Json{{"text", text}}) : text + "\n");
   return kOk;
 }
@@ -62,7 +68,8 @@ int decode(const TokensArguments& a, Session& session) {
 // A template file stands alone; a model brings its special tokens.
 ChatTemplate open_template(const std::string& source, Json& extra) {
   const std::string extension = std::filesystem::path(source).extension().string();
-  if (extension == ".jinja" || extension == ".jinja2" || extension == ".j2") return ChatTemplate::parse(read_file(source, size_t{16} << 20), source);
+  if (extension == ".jinja" || extension == ".jinja2" || extension == ".j2")
+    return ChatTemplate::parse(read_file(source, size_t{16} << 20), source);
   const LoadedText loaded = load_text(source);
   if (!loaded.chat_template) throw Error(ErrorCode::usage, "'" + source + "' has no chat template");
   extra["bos_token"] = loaded.tokenizer->bos_token();
@@ -77,13 +84,20 @@ void read_messages(const std::string& path, ChatInput& input) {
     input.messages = std::move(value);
     return;
   }
-  if (!value.is_object() || !value.contains("messages")) throw Error(ErrorCode::usage, path + ": an array of messages, or an object with \"messages\", is expected");
+  if (!value.is_object() || !value.contains("messages"))
+    throw Error(ErrorCode::usage,
+                path + ": an array of messages, or an object with \"messages\", is expected");
   for (auto& [key, member] : value.items()) {
-    if (key == "messages") input.messages = member;
-    else if (key == "tools") input.tools = member;
-    else if (key == "documents") input.documents = member;
-    else if (key == "add_generation_prompt") input.add_generation_prompt = member.is_boolean() && member.get<bool>();
-    else input.extra[key] = member;
+    if (key == "messages")
+      input.messages = member;
+    else if (key == "tools")
+      input.tools = member;
+    else if (key == "documents")
+      input.documents = member;
+    else if (key == "add_generation_prompt")
+      input.add_generation_prompt = member.is_boolean() && member.get<bool>();
+    else
+      input.extra[key] = member;
   }
 }
 
@@ -95,7 +109,8 @@ int render(const TokensArguments& a, Session& session) {
   if (a.no_generation_prompt) input.add_generation_prompt = false;
   for (const std::string& variable : a.variables) {
     const size_t equals = variable.find('=');
-    if (equals == std::string::npos || equals == 0) throw Error(ErrorCode::usage, "--var: '" + variable + "' is not NAME=JSON");
+    if (equals == std::string::npos || equals == 0)
+      throw Error(ErrorCode::usage, "--var: '" + variable + "' is not NAME=JSON");
     const std::string name = variable.substr(0, equals);
     input.extra[name] = parse_json(variable.substr(equals + 1), "--var " + name);
   }
@@ -119,15 +134,30 @@ std::function<int()> declare_tokens(CLI::App& app, Session& session) {
   decode_app->add_option("--tokenizer", a->tokenizer, "Checkpoint folder or .gguf")->required();
   decode_app->add_option("--ids", a->ids, "Token ids, a list: 1,2,3")->required();
   decode_app->add_flag("--skip-special", a->skip_special, "Leave special tokens out");
-  CLI::App* render_app = app.add_subcommand("render", "Messages to the prompt that a chat template makes of them");
-  render_app->add_option("--template", a->template_source, "Checkpoint folder, .gguf, or a .jinja file")->required();
-  render_app->add_option("--messages", a->messages, "JSON file: an array of messages; - is standard input")->required();
+  CLI::App* render_app =
+      app.add_subcommand("render", "Messages to the prompt that a chat template makes of them");
+  render_app
+      ->add_option("--template", a->template_source, "Checkpoint folder, .gguf, or a .jinja file")
+      ->required();
+  render_app
+      ->add_option("--messages", a->messages,
+                   "JSON file: an array of messages; - is standard input")
+      ->required();
   render_app->add_option("--tools", a->tools, "JSON file: an array of tools");
-  render_app->add_option("--var", a->variables, "NAME=JSON, a variable of the template (repeatable)")->expected(1)->take_all();
-  render_app->add_option("--now", a->now, "What the template's clock says: 2026-01-31 or 2026-01-31T12:34:56");
-  render_app->add_flag("--no-generation-prompt", a->no_generation_prompt, "Do not open the assistant's turn");
+  render_app
+      ->add_option("--var", a->variables, "NAME=JSON, a variable of the template (repeatable)")
+      ->expected(1)
+      ->take_all();
+  render_app->add_option("--now", a->now,
+                         "What the template's clock says: 2026-01-31 or 2026-01-31T12:34:56");
+  render_app->add_flag("--no-generation-prompt", a->no_generation_prompt,
+                       "Do not open the assistant's turn");
   for (CLI::App* sub : {encode_app, decode_app, render_app}) sub->fallthrough();
-  return [=, &session] { return encode_app->parsed() ? encode(*a, session) : decode_app->parsed() ? decode(*a, session) : render(*a, session); };
+  return [=, &session] {
+    return encode_app->parsed()   ? encode(*a, session)
+           : decode_app->parsed() ? decode(*a, session)
+                                  : render(*a, session);
+  };
 }
 
 }  // namespace isobit::app

@@ -1,4 +1,5 @@
-// The table of commands. Each has a file of its own and a function that declares its arguments and returns what to do.
+// The table of commands. Each has a file of its own and a function that declares its arguments and
+// returns what to do.
 #pragma once
 
 #include <functional>
@@ -17,8 +18,8 @@ struct Session {
   Console console;
 };
 
-// Declares the arguments of a command on `app`; the returned function runs it and gives the exit code. Its state lives as long
-// as the function.
+// Declares the arguments of a command on `app`; the returned function runs it and gives the exit
+// code. Its state lives as long as the function.
 using Declare = std::function<int()> (*)(CLI::App& app, Session& session);
 
 struct Command {

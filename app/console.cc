@@ -19,11 +19,16 @@ bool styled(int fd, const std::string& color) {
   return ::isatty(fd) && term && std::string_view(term) != "dumb";
 }
 
-// Length of the valid UTF-8 sequence at the start of `s`, 0 if there is none; `code` is its code point.
+// Length of the valid UTF-8 sequence at the start of `s`, 0 if there is none; `code` is its code
+// point.
 size_t utf8_at(std::string_view s, uint32_t& code) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(s[i]); };
   const unsigned char c = byte(0);
-  const size_t n = c < 0x80 ? 1 : c >= 0xC2 && c < 0xE0 ? 2 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xF0 && c < 0xF5 ? 4 : 0;
+  const size_t n = c < 0x80                ? 1
+                   : c >= 0xC2 && c < 0xE0 ? 2
+                   : c >= 0xE0 && c < 0xF0 ? 3
+                   : c >= 0xF0 && c < 0xF5 ? 4
+                                           : 0;
   if (n == 0 || s.size() < n) return 0;
   code = n == 1 ? c : c & (0x7Fu >> n);
   for (size_t i = 1; i < n; ++i) {
@@ -35,8 +40,9 @@ size_t utf8_at(std::string_view s, uint32_t& code) {
 }
 
 bool is_unsafe(uint32_t c) {
-  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x200E || c == 0x200F || c == 0x2028 || c == 0x2029 || (c >= 0x202A && c <= 0x202E) ||
-         (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF || c == 0x061C;
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x200E || c == 0x200F || c == 0x2028 ||
+         c == 0x2029 || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) ||
+         c == 0xFEFF || c == 0x061C;
 }
 
 }  // namespace
@@ -65,12 +71,14 @@ std::string printable(std::string_view text) {
 
 void Console::configure(const GlobalFlags& flags) {
   flags_ = flags;
-  bar_ = !flags.quiet && (flags.progress == "bar" || (flags.progress == "auto" && !flags.plain && ::isatty(STDERR_FILENO)));
+  bar_ = !flags.quiet && (flags.progress == "bar" ||
+                          (flags.progress == "auto" && !flags.plain && ::isatty(STDERR_FILENO)));
   stderr_styled_ = !flags.plain && styled(STDERR_FILENO, flags.color);
   stdout_styled_ = !flags.plain && !flags.json && styled(STDOUT_FILENO, flags.color);
   if (flags.log_file.empty()) return;
   log_.open(flags.log_file, std::ios::app);
-  if (!log_) throw Error(ErrorCode::environment, "cannot open the log file '" + flags.log_file + "'");
+  if (!log_)
+    throw Error(ErrorCode::environment, "cannot open the log file '" + flags.log_file + "'");
 }
 
 void Console::log(std::string_view line) {
@@ -114,12 +122,14 @@ void Console::clear_bar() {
   bar_drawn_ = false;
 }
 
-void Console::progress(int64_t done, int64_t total, double tokens_per_s, double eta_s, std::string_view what) {
+void Console::progress(int64_t done, int64_t total, double tokens_per_s, double eta_s,
+                       std::string_view what) {
   if (!bar_) return;
   constexpr int kWidth = 24;
   const int filled = total > 0 ? static_cast<int>(done * kWidth / total) : 0;
-  std::string line = fmt::format("[{:#<{}}{:.<{}}] {}/{} cells  {:.0f} tokens/s  ETA {:.0f}s  {}", "", filled, "", kWidth - filled, done, total,
-                                 tokens_per_s, eta_s, what);
+  std::string line =
+      fmt::format("[{:#<{}}{:.<{}}] {}/{} cells  {:.0f} tokens/s  ETA {:.0f}s  {}", "", filled, "",
+                  kWidth - filled, done, total, tokens_per_s, eta_s, what);
   if (line.size() > 100) line.resize(100);
   fmt::print(stderr, "\r\x1b[K{}", line);
   std::fflush(stderr);

@@ -1,4 +1,5 @@
-// Where output goes: results on stdout, talk on stderr. Every line that reaches a terminal passes through here.
+// Where output goes: results on stdout, talk on stderr. Every line that reaches a terminal passes
+// through here.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ struct GlobalFlags {
   std::string color = "auto";     // auto, always, never
   std::string progress = "auto";  // auto, bar, lines, none
   bool no_input = false;
-  std::string directory;          // -C
+  std::string directory;  // -C
 };
 
 class Console {
@@ -27,15 +28,16 @@ class Console {
   void configure(const GlobalFlags& flags);
 
   bool json() const { return flags_.json; }
-  void result(std::string_view text);   // stdout, as it is
-  void say(std::string_view line);      // stderr unless quiet, and the log
-  void detail(std::string_view line);   // stderr when verbose, and the log
-  void warn(std::string_view line);     // stderr always
+  void result(std::string_view text);  // stdout, as it is
+  void say(std::string_view line);     // stderr unless quiet, and the log
+  void detail(std::string_view line);  // stderr when verbose, and the log
+  void warn(std::string_view line);    // stderr always
   // "next: isobit report latest ..." as the last line of a command's talk.
   void suggest(std::string_view command);
 
   // One call per finished sample; draws a bar on a terminal, nothing elsewhere.
-  void progress(int64_t done, int64_t total, double tokens_per_s, double eta_s, std::string_view what);
+  void progress(int64_t done, int64_t total, double tokens_per_s, double eta_s,
+                std::string_view what);
   // One call per finished cell; a line where there is no bar.
   void progress_line(std::string_view line);
 
@@ -54,8 +56,8 @@ class Console {
   std::ofstream log_;
 };
 
-// Text from a model, a file name or an error message, made safe for a terminal: control characters, escapes, bidi controls and
-// invalid UTF-8 become visible escapes.
+// Text from a model, a file name or an error message, made safe for a terminal: control characters,
+// escapes, bidi controls and invalid UTF-8 become visible escapes.
 std::string printable(std::string_view text);
 
 }  // namespace isobit::app

@@ -1,4 +1,5 @@
-// Exit codes are an interface: CI systems branch on them. One enumerator each, one row in the README, one test each.
+// Exit codes are an interface: CI systems branch on them. One enumerator each, one row in the
+// README, one test each.
 #pragma once
 
 #include "base/error.h"
@@ -7,14 +8,14 @@ namespace isobit::app {
 
 enum ExitCode : int {
   kOk = 0,
-  kDiverged = 1,       // gate failed, divergence found
+  kDiverged = 1,  // gate failed, divergence found
   kUsage = 2,
   kEnvironment = 3,
-  kUnsupported = 4,    // nothing comparable, or the target cannot give what the level needs
-  kInconclusive = 5,   // too few samples, or cells not exercised
-  kIncomparable = 6,   // a must-match fingerprint item differs
-  kWarnings = 7,       // warnings promoted by --fail-on-warn
-  kIncomplete = 8,     // run stopped early; run --resume finishes it
+  kUnsupported = 4,   // nothing comparable, or the target cannot give what the level needs
+  kInconclusive = 5,  // too few samples, or cells not exercised
+  kIncomparable = 6,  // a must-match fingerprint item differs
+  kWarnings = 7,      // warnings promoted by --fail-on-warn
+  kIncomplete = 8,    // run stopped early; run --resume finishes it
   kInternal = 70,
   kInterrupted = 130,
   kTerminated = 143,
@@ -22,15 +23,24 @@ enum ExitCode : int {
 
 inline int exit_code(ErrorCode code) {
   switch (code) {
-    case ErrorCode::usage: return kUsage;
-    case ErrorCode::environment: return kEnvironment;
-    case ErrorCode::unsupported: return kUnsupported;
-    case ErrorCode::inconclusive: return kInconclusive;
-    case ErrorCode::incomparable: return kIncomparable;
-    case ErrorCode::incomplete: return kIncomplete;
-    case ErrorCode::internal: return kInternal;
-    case ErrorCode::interrupted: return kInterrupted;
-    case ErrorCode::terminated: return kTerminated;
+    case ErrorCode::usage:
+      return kUsage;
+    case ErrorCode::environment:
+      return kEnvironment;
+    case ErrorCode::unsupported:
+      return kUnsupported;
+    case ErrorCode::inconclusive:
+      return kInconclusive;
+    case ErrorCode::incomparable:
+      return kIncomparable;
+    case ErrorCode::incomplete:
+      return kIncomplete;
+    case ErrorCode::internal:
+      return kInternal;
+    case ErrorCode::interrupted:
+      return kInterrupted;
+    case ErrorCode::terminated:
+      return kTerminated;
   }
   return kInternal;
 }

@@ -24,11 +24,14 @@ void watch_for_interruption() {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of the write that meets it
 }
 
-const std::atomic<bool>& interrupted() { return g_interrupted; }
+const std::atomic<bool>& interrupted() {
+  return g_interrupted;
+}
 
 void throw_interruption() {
   const bool terminated = g_signal == SIGTERM;
-  throw Error(terminated ? ErrorCode::terminated : ErrorCode::interrupted, terminated ? "terminated" : "interrupted",
+  throw Error(terminated ? ErrorCode::terminated : ErrorCode::interrupted,
+              terminated ? "terminated" : "interrupted",
               "what was recorded is kept; isobit run --resume continues");
 }
 

@@ -1,4 +1,5 @@
-// SIGINT and SIGTERM: a flag that long work looks at between samples, so that what is recorded stays whole.
+// SIGINT and SIGTERM: a flag that long work looks at between samples, so that what is recorded
+// stays whole.
 #pragma once
 
 #include <atomic>

@@ -16,14 +16,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_gguf(const std::string& source) { return fs::path(source).extension() == ".gguf"; }
+bool is_gguf(const std::string& source) {
+  return fs::path(source).extension() == ".gguf";
+}
 
 LoadedText text_of_gguf(const std::string& source) {
   const GgufFile file{fs::path(source)};
   const GgufTokenizer t = file.tokenizer();
-  GgufTokenizerParts parts{.where = source, .model = std::string(t.model), .pre = std::string(t.pre), .tokens = {}, .token_types = t.token_types,
-                           .merges = {}, .bos_id = t.bos_token_id, .eos_id = t.eos_token_id, .unknown_id = t.unknown_token_id,
-                           .pad_id = t.padding_token_id, .add_bos = t.add_bos, .add_eos = t.add_eos};
+  GgufTokenizerParts parts{.where = source,
+                           .model = std::string(t.model),
+                           .pre = std::string(t.pre),
+                           .tokens = {},
+                           .token_types = t.token_types,
+                           .merges = {},
+                           .bos_id = t.bos_token_id,
+                           .eos_id = t.eos_token_id,
+                           .unknown_id = t.unknown_token_id,
+                           .pad_id = t.padding_token_id,
+                           .add_bos = t.add_bos,
+                           .add_eos = t.add_eos};
   parts.tokens.assign(t.tokens.begin(), t.tokens.end());
   parts.merges.assign(t.merges.begin(), t.merges.end());
   LoadedText out;
@@ -32,15 +43,18 @@ LoadedText text_of_gguf(const std::string& source) {
   return out;
 }
 
-// chat_template.jinja beats the configuration's field; a list of named templates gives its "default".
+// chat_template.jinja beats the configuration's field; a list of named templates gives its
+// "default".
 std::string template_of_folder(const fs::path& folder, const std::optional<Json>& config) {
-  if (fs::exists(folder / "chat_template.jinja")) return read_file(folder / "chat_template.jinja", size_t{16} << 20);
+  if (fs::exists(folder / "chat_template.jinja"))
+    return read_file(folder / "chat_template.jinja", size_t{16} << 20);
   if (!config || !config->contains("chat_template")) return {};
   const Json& value = config->at("chat_template");
   if (value.is_string()) return value.get<std::string>();
   if (!value.is_array()) return {};
   for (const Json& entry : value) {
-    if (entry.is_object() && entry.value("name", "") == "default" && entry.contains("template") && entry["template"].is_string()) {
+    if (entry.is_object() && entry.value("name", "") == "default" && entry.contains("template") &&
+        entry["template"].is_string()) {
       return entry["template"].get<std::string>();
     }
   }
@@ -55,10 +69,13 @@ LoadedText text_of_folder(const fs::path& folder) {
   if (fs::exists(folder / "tokenizer_config.json")) {
     config_text = read_file(folder / "tokenizer_config.json", kMaxTokenizerBytes);
     config = parse_json(*config_text, (folder / "tokenizer_config.json").string());
-    if (!config->is_object()) throw Error(ErrorCode::environment, (folder / "tokenizer_config.json").string() + ": an object is expected");
+    if (!config->is_object())
+      throw Error(ErrorCode::environment,
+                  (folder / "tokenizer_config.json").string() + ": an object is expected");
   }
   LoadedText out;
-  out.tokenizer = std::make_unique<Tokenizer>(load_tokenizer_json(tokenizer_json, (folder / "tokenizer.json").string(), config_text));
+  out.tokenizer = std::make_unique<Tokenizer>(
+      load_tokenizer_json(tokenizer_json, (folder / "tokenizer.json").string(), config_text));
   out.template_source = template_of_folder(folder, config);
   return out;
 }
@@ -66,36 +83,49 @@ LoadedText text_of_folder(const fs::path& folder) {
 }  // namespace
 
 LoadedText load_text(const std::string& source) {
-  if (!fs::exists(source)) throw Error(ErrorCode::environment, "'" + source + "' does not exist", "give a checkpoint folder or a .gguf file");
+  if (!fs::exists(source))
+    throw Error(ErrorCode::environment, "'" + source + "' does not exist",
+                "give a checkpoint folder or a .gguf file");
   LoadedText out = is_gguf(source) ? text_of_gguf(source) : text_of_folder(source);
-  if (!out.template_source.empty()) out.chat_template = ChatTemplate::parse(out.template_source, source + ": chat template");
+  if (!out.template_source.empty())
+    out.chat_template = ChatTemplate::parse(out.template_source, source + ": chat template");
   return out;
 }
 
 LoadedModel load_model(const std::string& source) {
-  if (!fs::exists(source)) throw Error(ErrorCode::environment, "'" + source + "' does not exist", "give a checkpoint folder or a .gguf file");
-  LoadedModel out{.source = source, .checkpoint = open_checkpoint(source), .text = load_text(source), .token_bytes = {}};
+  if (!fs::exists(source))
+    throw Error(ErrorCode::environment, "'" + source + "' does not exist",
+                "give a checkpoint folder or a .gguf file");
+  LoadedModel out{.source = source,
+                  .checkpoint = open_checkpoint(source),
+                  .text = load_text(source),
+                  .token_bytes = {}};
   const Tokenizer& tokenizer = *out.text.tokenizer;
   const int64_t vocab = out.checkpoint->config().vocab_size;
   if (tokenizer.vocab_size() > vocab) {
-    throw Error(ErrorCode::environment, "'" + source + "': the tokenizer has " + std::to_string(tokenizer.vocab_size()) +
-                                            " tokens, the embedding only " + std::to_string(vocab) + " rows",
+    throw Error(ErrorCode::environment,
+                "'" + source + "': the tokenizer has " + std::to_string(tokenizer.vocab_size()) +
+                    " tokens, the embedding only " + std::to_string(vocab) + " rows",
                 "tokenizer and weights do not belong together");
   }
   out.token_bytes.resize(static_cast<size_t>(vocab));
-  for (int32_t id = 0; id < tokenizer.vocab_size(); ++id) out.token_bytes[static_cast<size_t>(id)] = tokenizer.token_bytes(id);
+  for (int32_t id = 0; id < tokenizer.vocab_size(); ++id)
+    out.token_bytes[static_cast<size_t>(id)] = tokenizer.token_bytes(id);
   return out;
 }
 
-std::string render_chat(const LoadedText& text, const Json& messages, const Json& tools, bool add_generation_prompt) {
+std::string render_chat(const LoadedText& text, const Json& messages, const Json& tools,
+                        bool add_generation_prompt) {
   if (!text.chat_template) {
-    throw Error(ErrorCode::usage, "this model has no chat template", "use prompts with \"prompt\" or \"prompt_token_ids\" instead of \"messages\"");
+    throw Error(ErrorCode::usage, "this model has no chat template",
+                "use prompts with \"prompt\" or \"prompt_token_ids\" instead of \"messages\"");
   }
   ChatInput input;
   input.messages = messages;
   input.tools = tools;
   input.add_generation_prompt = add_generation_prompt;
-  input.extra = {{"bos_token", text.tokenizer->bos_token()}, {"eos_token", text.tokenizer->eos_token()}};
+  input.extra = {{"bos_token", text.tokenizer->bos_token()},
+                 {"eos_token", text.tokenizer->eos_token()}};
   return text.chat_template->render(chat_variables(input));
 }
 
@@ -107,20 +137,23 @@ TextInputs text_fingerprint_inputs(const LoadedText& text) {
     return out;
   }
   out.chat_template_digest = text.chat_template->digest();
-  const Json probe = Json::array({{{"role", "system"}, {"content", "Answer briefly."}},
-                                  {{"role", "user"}, {"content", "What is 2 + 2? Say it in words, naïvely: 二 + 二."}},
-                                  {{"role", "assistant"}, {"content", "Four."}},
-                                  {{"role", "user"}, {"content", "  And 3?\n"}}});
+  const Json probe = Json::array(
+      {{{"role", "system"}, {"content", "Answer briefly."}},
+       {{"role", "user"}, {"content", "What is 2 + 2? Say it in words, naïvely: 二 + 二."}},
+       {{"role", "assistant"}, {"content", "Four."}},
+       {{"role", "user"}, {"content", "  And 3?\n"}}});
   std::string rendered;
   try {
     rendered = render_chat(text, probe, Json(), true);
   } catch (const Error& e) {
-    out.rendered_probe_digest = "refused: " + e.message();  // no system role, say, or a template that reads the clock
+    out.rendered_probe_digest =
+        "refused: " + e.message();  // no system role, say, or a template that reads the clock
     return out;
   }
   Sha256 digest;
   digest.update_framed(rendered);
-  for (const int32_t id : text.tokenizer->encode(rendered, AddSpecial::kNo)) digest.update_framed(std::to_string(id));
+  for (const int32_t id : text.tokenizer->encode(rendered, AddSpecial::kNo))
+    digest.update_framed(std::to_string(id));
   out.rendered_probe_digest = hex(digest.finish());
   return out;
 }

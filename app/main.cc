@@ -1,4 +1,5 @@
-// Parses the command line, runs one command, and maps every way of failing to an exit code (app/exit_codes.h).
+// Parses the command line, runs one command, and maps every way of failing to an exit code
+// (app/exit_codes.h).
 #include <unistd.h>
 
 #include <algorithm>
@@ -6,8 +7,8 @@
 #include <filesystem>
 #include <new>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "app/commands.h"
 #include "app/exit_codes.h"
@@ -24,8 +25,10 @@ void declare_global_flags(CLI::App& app, GlobalFlags& flags) {
   app.add_flag("-q,--quiet", flags.quiet, "Results only");
   app.add_flag("-v,--verbose", flags.verbose, "Say more on stderr");
   app.add_option("--log-file", flags.log_file, "Append everything said on stderr to this file");
-  app.add_option("--color", flags.color, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}));
-  app.add_option("--progress", flags.progress, "auto, bar, lines or none")->check(CLI::IsMember({"auto", "bar", "lines", "none"}));
+  app.add_option("--color", flags.color, "auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_option("--progress", flags.progress, "auto, bar, lines or none")
+      ->check(CLI::IsMember({"auto", "bar", "lines", "none"}));
   app.add_flag("--no-input", flags.no_input, "Never ask");
   app.add_option("-C", flags.directory, "Change to this folder first");
 }
@@ -36,8 +39,10 @@ int report_usage(const CLI::App& app, const CLI::ParseError& e, int argc, char**
   std::string message = e.what();
   std::vector<std::string> names;
   for (const Command& c : commands()) names.emplace_back(c.name);
-  if (argc > 1 && argv[1][0] != '-' && std::find(names.begin(), names.end(), argv[1]) == names.end()) {
-    message = fmt::format("unknown command '{}'{}", printable(argv[1]), did_you_mean(argv[1], names));
+  if (argc > 1 && argv[1][0] != '-' &&
+      std::find(names.begin(), names.end(), argv[1]) == names.end()) {
+    message =
+        fmt::format("unknown command '{}'{}", printable(argv[1]), did_you_mean(argv[1], names));
   }
   fmt::print(stderr, "isobit: {}\n", message);
   fmt::print(stderr, "hint: isobit --help, or isobit COMMAND --help\n");
@@ -72,7 +77,9 @@ int run(int argc, char** argv) {
   if (!session.flags.directory.empty()) {
     std::error_code failed;
     std::filesystem::current_path(session.flags.directory, failed);
-    if (failed) throw Error(ErrorCode::environment, "cannot change to '" + session.flags.directory + "': " + failed.message());
+    if (failed)
+      throw Error(ErrorCode::environment,
+                  "cannot change to '" + session.flags.directory + "': " + failed.message());
   }
   session.console.configure(session.flags);
   watch_for_interruption();
@@ -92,8 +99,11 @@ int main(int argc, char** argv) {
   } catch (const Error& e) {
     return app::report_error(e);
   } catch (const std::bad_alloc&) {
-    return app::report_error(Error(ErrorCode::environment, "out of memory", "lower the concurrency, or use a smaller weight type"));
+    return app::report_error(Error(ErrorCode::environment, "out of memory",
+                                   "lower the concurrency, or use a smaller weight type"));
   } catch (const std::exception& e) {
-    return app::report_error(Error(ErrorCode::internal, e.what(), "this is a bug in isobit; please report it with the command that caused it"));
+    return app::report_error(
+        Error(ErrorCode::internal, e.what(),
+              "this is a bug in isobit; please report it with the command that caused it"));
   }
 }

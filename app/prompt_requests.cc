@@ -15,9 +15,11 @@ namespace {
 std::vector<PromptRecord> load_records(const std::string& prompts) {
   const auto& names = builtin_prompt_set_names();
   const bool is_set = std::find(names.begin(), names.end(), prompts) != names.end();
-  if (!is_set && std::filesystem::exists(prompts)) return parse_prompts(read_file(prompts), prompts);
+  if (!is_set && std::filesystem::exists(prompts))
+    return parse_prompts(read_file(prompts), prompts);
   if (!is_set && prompts.find_first_of("./") != std::string::npos) {
-    throw Error(ErrorCode::environment, "cannot open the prompt file '" + prompts + "': it does not exist",
+    throw Error(ErrorCode::environment,
+                "cannot open the prompt file '" + prompts + "': it does not exist",
                 "give a JSONL file or one of the sets smoke, standard, edge");
   }
   return builtin_prompt_set(prompts);
@@ -40,13 +42,15 @@ Sampling to_sampling(const PromptRecord& record) {
   return s;
 }
 
-Request to_request(const PromptRecord& record, const LoadedText& text, const RequestDefaults& defaults, std::string& rendered) {
+Request to_request(const PromptRecord& record, const LoadedText& text,
+                   const RequestDefaults& defaults, std::string& rendered) {
   Request r;
   r.id = record.id;
   r.max_tokens = record.max_tokens.value_or(defaults.max_tokens);
   r.n_top = defaults.n_top;
   r.sampling = to_sampling(record);
-  r.stop = {.strings = record.stop, .token_ids = record.stop_token_ids, .ignore_eos = record.ignore_eos};
+  r.stop = {
+      .strings = record.stop, .token_ids = record.stop_token_ids, .ignore_eos = record.ignore_eos};
   r.tags = record.tags;
   if (!record.prompt_token_ids.empty()) {
     r.prompt_token_ids = record.prompt_token_ids;
@@ -55,14 +59,16 @@ Request to_request(const PromptRecord& record, const LoadedText& text, const Req
     r.prompt_token_ids = text.tokenizer->encode(rendered, AddSpecial::kYes);
   } else {
     rendered = render_chat(text, record.messages, record.tools, true);
-    r.prompt_token_ids = text.tokenizer->encode(rendered, AddSpecial::kNo);  // the template writes its own BOS
+    r.prompt_token_ids =
+        text.tokenizer->encode(rendered, AddSpecial::kNo);  // the template writes its own BOS
   }
   return r;
 }
 
 }  // namespace
 
-PromptRequests load_prompt_requests(const std::string& prompts, const LoadedText& text, const RequestDefaults& defaults) {
+PromptRequests load_prompt_requests(const std::string& prompts, const LoadedText& text,
+                                    const RequestDefaults& defaults) {
   PromptRequests out;
   for (const PromptRecord& record : load_records(prompts)) {
     std::string rendered;
@@ -83,11 +89,23 @@ std::string requests_digest(const std::vector<Request>& requests) {
     const Sampling& s = r.sampling;
     Json bias = Json::array();
     for (const auto& [id, value] : s.logit_bias) bias.push_back({id, value});
-    all.push_back({{"id", r.id}, {"prompt_token_ids", r.prompt_token_ids}, {"max_tokens", r.max_tokens}, {"temperature", s.temperature},
-                   {"top_k", s.top_k}, {"top_p", s.top_p}, {"min_p", s.min_p}, {"repetition_penalty", s.repetition_penalty},
-                   {"frequency_penalty", s.frequency_penalty}, {"presence_penalty", s.presence_penalty}, {"logit_bias", bias},
-                   {"seed", std::to_string(s.seed)}, {"n", s.n}, {"stop", r.stop.strings}, {"stop_token_ids", r.stop.token_ids},
-                   {"ignore_eos", r.stop.ignore_eos}, {"forced_token_ids", r.forced_token_ids}});
+    all.push_back({{"id", r.id},
+                   {"prompt_token_ids", r.prompt_token_ids},
+                   {"max_tokens", r.max_tokens},
+                   {"temperature", s.temperature},
+                   {"top_k", s.top_k},
+                   {"top_p", s.top_p},
+                   {"min_p", s.min_p},
+                   {"repetition_penalty", s.repetition_penalty},
+                   {"frequency_penalty", s.frequency_penalty},
+                   {"presence_penalty", s.presence_penalty},
+                   {"logit_bias", bias},
+                   {"seed", std::to_string(s.seed)},
+                   {"n", s.n},
+                   {"stop", r.stop.strings},
+                   {"stop_token_ids", r.stop.token_ids},
+                   {"ignore_eos", r.stop.ignore_eos},
+                   {"forced_token_ids", r.forced_token_ids}});
   }
   return sha256_hex(canonical_json(all));
 }

@@ -21,7 +21,8 @@ struct RequestDefaults {
 };
 
 // `prompts`: a set's name, or the path of a JSONL file. Throws Error(usage) naming the prompt.
-PromptRequests load_prompt_requests(const std::string& prompts, const LoadedText& text, const RequestDefaults& defaults);
+PromptRequests load_prompt_requests(const std::string& prompts, const LoadedText& text,
+                                    const RequestDefaults& defaults);
 
 std::string requests_digest(const std::vector<Request>& requests);
 

@@ -9,7 +9,8 @@ namespace isobit::app {
 RunRef parse_run_ref(const std::string& text, const std::string& default_store) {
   if (std::filesystem::exists(text)) return {.store = text, .run = "latest"};
   const size_t colon = text.rfind(':');
-  if (colon != std::string::npos && colon > 0) return {.store = text.substr(0, colon), .run = text.substr(colon + 1)};
+  if (colon != std::string::npos && colon > 0)
+    return {.store = text.substr(0, colon), .run = text.substr(colon + 1)};
   if (text.ends_with(".db")) return {.store = text, .run = "latest"};
   return {.store = default_store, .run = text};
 }

@@ -1,4 +1,5 @@
-// What a user writes for a run: "latest", "latest~1", an id or its beginning, "file.db", "file.db:latest".
+// What a user writes for a run: "latest", "latest~1", an id or its beginning, "file.db",
+// "file.db:latest".
 #pragma once
 
 #include <string>

@@ -4,7 +4,9 @@
 
 namespace isobit::app {
 
-std::string version_number() { return ISOBIT_VERSION; }
+std::string version_number() {
+  return ISOBIT_VERSION;
+}
 
 std::string compiler_text() {
 #if defined(__clang__)
@@ -14,10 +16,13 @@ std::string compiler_text() {
 #endif
 }
 
-std::string compiler_flags_text() { return ISOBIT_BUILD_FLAGS; }
+std::string compiler_flags_text() {
+  return ISOBIT_BUILD_FLAGS;
+}
 
 std::string version_text() {
-  return fmt::format("isobit {}\ncontract {}, scheme f32\nbuilt by {} with {}", version_number(), kContractVersion, compiler_text(), compiler_flags_text());
+  return fmt::format("isobit {}\ncontract {}, scheme f32\nbuilt by {} with {}", version_number(),
+                     kContractVersion, compiler_text(), compiler_flags_text());
 }
 
 }  // namespace isobit::app

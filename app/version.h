@@ -1,4 +1,5 @@
-// What this binary is: version, contract, build. Also the source of the fingerprint's software items.
+// What this binary is: version, contract, build. Also the source of the fingerprint's software
+// items.
 #pragma once
 
 #include <string>

@@ -9,7 +9,8 @@ namespace isobit::app {
 std::vector<std::string> split_words(const std::string& text, char separator) {
   std::vector<std::string> out;
   size_t start = 0;
-  for (size_t at; (at = text.find(separator, start)) != std::string::npos; start = at + 1) out.push_back(text.substr(start, at - start));
+  for (size_t at; (at = text.find(separator, start)) != std::string::npos; start = at + 1)
+    out.push_back(text.substr(start, at - start));
   out.push_back(text.substr(start));
   return out;
 }

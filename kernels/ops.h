@@ -1,11 +1,14 @@
-// The operators of the engine: one contract block each, and the table (KernelSet) that names an implementation of all.
+// The operators of the engine: one contract block each, and the table (KernelSet) that names an
+// implementation of all.
 //
-// The order and the rounding of every operation are fixed by the numeric contract (docs/numeric-contract.md); a kernel set
-// that claims `same_bits_as_reference` is free in everything else: tiles, threads, vector width, layout. The claims are
-// data, and tests/kernels runs each of them against `reference`.
+// The order and the rounding of every operation are fixed by the numeric contract
+// (docs/numeric-contract.md); a kernel set that claims `same_bits_as_reference` is free in
+// everything else: tiles, threads, vector width, layout. The claims are data, and tests/kernels
+// runs each of them against `reference`.
 //
-// All pointers are to f32 unless said otherwise; matrices are row-major, outermost dimension first. An operator's result
-// for one row never depends on the other rows, unless the set's claims say so (the adaptive sets do not claim it).
+// All pointers are to f32 unless said otherwise; matrices are row-major, outermost dimension first.
+// An operator's result for one row never depends on the other rows, unless the set's claims say so
+// (the adaptive sets do not claim it).
 #pragma once
 
 #include <cstddef>
@@ -20,7 +23,8 @@
 
 namespace isobit {
 
-// Positions per block of the paged KV cache. Divides the attention split (128), so that a block lies in one split.
+// Positions per block of the paged KV cache. Divides the attention split (128), so that a block
+// lies in one split.
 inline constexpr int64_t kKvBlockTokens = 16;
 inline constexpr int64_t kAttentionSplit = 128;
 
@@ -31,18 +35,20 @@ struct KvLayerView {
   KvDType dtype = KvDType::kF16;
   int64_t n_kv_heads = 0;
   int64_t head_dim = 0;
-  std::byte* keys = nullptr;    // (n_blocks, n_kv_heads, head_dim, kKvBlockTokens): positions innermost
+  std::byte* keys =
+      nullptr;  // (n_blocks, n_kv_heads, head_dim, kKvBlockTokens): positions innermost
   std::byte* values = nullptr;  // (n_blocks, n_kv_heads, kKvBlockTokens, head_dim)
 };
 
-// The token rows of one step. Row r belongs to sequence sequence_of_row[r] and stands at absolute position positions[r];
-// rows of one sequence are consecutive and ascending.
+// The token rows of one step. Row r belongs to sequence sequence_of_row[r] and stands at absolute
+// position positions[r]; rows of one sequence are consecutive and ascending.
 struct BatchView {
   int64_t n_rows = 0;
   const int32_t* positions = nullptr;        // (n_rows)
   const int32_t* sequence_of_row = nullptr;  // (n_rows)
   int64_t n_sequences = 0;
-  const int32_t* const* block_tables = nullptr;  // (n_sequences): block of positions 16b..16b+15 is block_tables[s][b]
+  const int32_t* const* block_tables =
+      nullptr;  // (n_sequences): block of positions 16b..16b+15 is block_tables[s][b]
 };
 
 // Table entries for positions [0, n_positions): cos and sin are (n_positions, head_dim / 2).
@@ -56,17 +62,18 @@ struct AttentionShape {
   int64_t n_heads = 0;
   int64_t n_kv_heads = 0;  // divides n_heads; query head h reads KV head h / (n_heads / n_kv_heads)
   int64_t head_dim = 0;
-  float score_scale = 0;   // c = RN(log2 e / sqrt(head_dim))
+  float score_scale = 0;  // c = RN(log2 e / sqrt(head_dim))
 };
 
-// Weights of one matmul in the layout of the set that packed them. Several stored matrices may be stacked along n_out
-// (q, k, v; gate, up), each with its own dtype; the stored quantisation is kept, never widened to f32.
+// Weights of one matmul in the layout of the set that packed them. Several stored matrices may be
+// stacked along n_out (q, k, v; gate, up), each with its own dtype; the stored quantisation is
+// kept, never widened to f32.
 class PackedMatrix {
  public:
   virtual ~PackedMatrix() = default;
   int64_t n_out = 0;
   int64_t n_in = 0;
-  int64_t n_segments = 1;   // R for row-parallel matmuls: n_in is cut into so many Trees
+  int64_t n_segments = 1;  // R for row-parallel matmuls: n_in is cut into so many Trees
   size_t packed_bytes = 0;
 };
 
@@ -87,42 +94,58 @@ struct KernelSet {
   std::string name;  // "reference", "cpu", "cpu-adaptive"
   std::string isa;   // "scalar", "portable", "avx2", "avx512"
   KernelClaims claims;
-  bool rounds_activations_to_bf16 = false;  // between operators; the engine rounds the embedding rows it feeds in
+  bool rounds_activations_to_bf16 =
+      false;  // between operators; the engine rounds the embedding rows it feeds in
 
   // Lays `parts` out for matmul. All parts share n_in.
-  std::unique_ptr<PackedMatrix> (*pack)(std::span<const MatrixPart> parts, int64_t n_segments, ThreadPool& pool) = nullptr;
+  std::unique_ptr<PackedMatrix> (*pack)(std::span<const MatrixPart> parts, int64_t n_segments,
+                                        ThreadPool& pool) = nullptr;
 
   // matmul: y[r][n] = sum over k of x[r][k] * w[n][k], then + bias[n] by one add.
   //   x (n_rows, n_in), y (n_rows, n_out).
-  //   order: Tree(K) in each of n_segments equal segments of K, segments by the balanced rule (contract section 2).
-  void (*matmul)(const PackedMatrix& w, const float* x, int64_t n_rows, float* y, ThreadPool& pool) = nullptr;
+  //   order: Tree(K) in each of n_segments equal segments of K, segments by the balanced rule
+  //   (contract section 2).
+  void (*matmul)(const PackedMatrix& w, const float* x, int64_t n_rows, float* y,
+                 ThreadPool& pool) = nullptr;
 
-  // rms_norm: y[r] = (x[r] * 1/sqrt(Lanes64(x[r]^2)/dim + eps)) * w.   x, y (n_rows, dim), w (dim). y may be x.
-  void (*rms_norm)(const float* x, const float* w, float eps, int64_t n_rows, int64_t dim, float* y, ThreadPool& pool) = nullptr;
+  // rms_norm: y[r] = (x[r] * 1/sqrt(Lanes64(x[r]^2)/dim + eps)) * w.   x, y (n_rows, dim), w (dim).
+  // y may be x.
+  void (*rms_norm)(const float* x, const float* w, float eps, int64_t n_rows, int64_t dim, float* y,
+                   ThreadPool& pool) = nullptr;
 
   // residual: x[i] = x[i] + f[i], one add.   x, f (n)
   void (*residual)(float* x, const float* f, int64_t n, ThreadPool& pool) = nullptr;
 
   // silu_mul: y[r][i] = (g / (1 + exp(-g))) * u with g = gate_up[r][i], u = gate_up[r][width + i].
   //   gate_up (n_rows, 2 * width), y (n_rows, width)
-  void (*silu_mul)(const float* gate_up, int64_t n_rows, int64_t width, float* y, ThreadPool& pool) = nullptr;
+  void (*silu_mul)(const float* gate_up, int64_t n_rows, int64_t width, float* y,
+                   ThreadPool& pool) = nullptr;
 
-  // rope: rotates, in place, elements i and i + head_dim/2 of each of n_heads heads that start at x + r * row_stride.
+  // rope: rotates, in place, elements i and i + head_dim/2 of each of n_heads heads that start at x
+  // + r * row_stride.
   //   y0 = fma(x0, c, -(x1*s)), y1 = fma(x1, c, x0*s)
-  void (*rope)(float* x, int64_t row_stride, int64_t n_heads, const RopeView& table, const BatchView& batch, ThreadPool& pool) = nullptr;
+  void (*rope)(float* x, int64_t row_stride, int64_t n_heads, const RopeView& table,
+               const BatchView& batch, ThreadPool& pool) = nullptr;
 
-  // kv_write: rounds each row's keys and values to the cache's dtype and stores them at the row's position.
+  // kv_write: rounds each row's keys and values to the cache's dtype and stores them at the row's
+  // position.
   //   k, v: (n_rows, n_kv_heads * head_dim) with row stride row_stride
-  void (*kv_write)(const float* k, const float* v, int64_t row_stride, const BatchView& batch, const KvLayerView& cache, ThreadPool& pool) = nullptr;
+  void (*kv_write)(const float* k, const float* v, int64_t row_stride, const BatchView& batch,
+                   const KvLayerView& cache, ThreadPool& pool) = nullptr;
 
-  // attention: row r attends to cached positions 0..positions[r] of its sequence (contract section 3, splits of 128 from 0).
-  //   q: (n_rows, n_heads * head_dim) with row stride q_stride; out: (n_rows, n_heads * head_dim), contiguous
-  void (*attention)(const float* q, int64_t q_stride, const AttentionShape& shape, const BatchView& batch, const KvLayerView& cache,
-                    float* out, ThreadPool& pool) = nullptr;
+  // attention: row r attends to cached positions 0..positions[r] of its sequence (contract section
+  // 3, splits of 128 from 0).
+  //   q: (n_rows, n_heads * head_dim) with row stride q_stride; out: (n_rows, n_heads * head_dim),
+  //   contiguous
+  void (*attention)(const float* q, int64_t q_stride, const AttentionShape& shape,
+                    const BatchView& batch, const KvLayerView& cache, float* out,
+                    ThreadPool& pool) = nullptr;
 
-  // log_sum_exp: per row, max[r] = max of the row and sum[r] = Σ exp(z - max), in blocks of 4,096 from column 0, each
-  // Lanes(64), blocks by the balanced rule.   logits (n_rows, vocab), max, sum (n_rows)
-  void (*log_sum_exp)(const float* logits, int64_t n_rows, int64_t vocab, float* max, float* sum, ThreadPool& pool) = nullptr;
+  // log_sum_exp: per row, max[r] = max of the row and sum[r] = Σ exp(z - max), in blocks of 4,096
+  // from column 0, each Lanes(64), blocks by the balanced rule.   logits (n_rows, vocab), max, sum
+  // (n_rows)
+  void (*log_sum_exp)(const float* logits, int64_t n_rows, int64_t vocab, float* max, float* sum,
+                      ThreadPool& pool) = nullptr;
 };
 
 }  // namespace isobit

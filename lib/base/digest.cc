@@ -22,13 +22,15 @@ Sha256::Sha256(Sha256&&) noexcept = default;
 Sha256& Sha256::operator=(Sha256&&) noexcept = default;
 
 Sha256& Sha256::update(const void* bytes, size_t n_bytes) {
-  if (EVP_DigestUpdate(state_->context, bytes, n_bytes) != 1) throw Error(ErrorCode::internal, "SHA-256 update failed");
+  if (EVP_DigestUpdate(state_->context, bytes, n_bytes) != 1)
+    throw Error(ErrorCode::internal, "SHA-256 update failed");
   return *this;
 }
 
 Sha256& Sha256::update_framed(std::string_view text) {
   uint8_t length[8];
-  for (int i = 0; i < 8; ++i) length[i] = static_cast<uint8_t>(static_cast<uint64_t>(text.size()) >> (8 * i));
+  for (int i = 0; i < 8; ++i)
+    length[i] = static_cast<uint8_t>(static_cast<uint64_t>(text.size()) >> (8 * i));
   return update(length, sizeof length).update(text);
 }
 
@@ -41,7 +43,9 @@ Sha256Digest Sha256::finish() {
   return out;
 }
 
-Sha256Digest sha256(std::string_view text) { return Sha256().update(text).finish(); }
+Sha256Digest sha256(std::string_view text) {
+  return Sha256().update(text).finish();
+}
 
 std::string hex(std::span<const uint8_t> bytes) {
   static const char* digits = "0123456789abcdef";
@@ -54,9 +58,13 @@ std::string hex(std::span<const uint8_t> bytes) {
   return out;
 }
 
-std::string sha256_hex(std::string_view text) { return hex(sha256(text)); }
+std::string sha256_hex(std::string_view text) {
+  return hex(sha256(text));
+}
 
-std::string digest_library_version() { return OpenSSL_version(OPENSSL_VERSION); }
+std::string digest_library_version() {
+  return OpenSSL_version(OPENSSL_VERSION);
+}
 
 uint64_t seed_from_request_id(std::string_view request_id) {
   const Sha256Digest digest = sha256(request_id);

@@ -10,7 +10,8 @@ Error::Error(ErrorCode code, std::string message, std::string hint)
 
 namespace {
 
-// Insertions, deletions, substitutions and swaps of neighbours each cost 1 (optimal string alignment).
+// Insertions, deletions, substitutions and swaps of neighbours each cost 1 (optimal string
+// alignment).
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> two_up, up(b.size() + 1), row(b.size() + 1);
   std::iota(up.begin(), up.end(), size_t{0});
@@ -50,7 +51,8 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 
 void fail_require(const char* condition, const char* file, int line) {
   throw Error(ErrorCode::internal,
-              std::string("broken precondition '") + condition + "' at " + file + ":" + std::to_string(line),
+              std::string("broken precondition '") + condition + "' at " + file + ":" +
+                  std::to_string(line),
               "this is a bug in isobit; please report it with the command that caused it");
 }
 

@@ -14,13 +14,16 @@
 namespace isobit {
 namespace {
 
-[[noreturn]] void fail(const std::string& what, const std::filesystem::path& path, int error_number) {
-  throw Error(ErrorCode::environment, what + " '" + path.string() + "': " + std::strerror(error_number));
+[[noreturn]] void fail(const std::string& what, const std::filesystem::path& path,
+                       int error_number) {
+  throw Error(ErrorCode::environment,
+              what + " '" + path.string() + "': " + std::strerror(error_number));
 }
 
 class Descriptor {
  public:
-  Descriptor(const std::filesystem::path& path, int flags, mode_t mode = 0) : fd_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
+  Descriptor(const std::filesystem::path& path, int flags, mode_t mode = 0)
+      : fd_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
   ~Descriptor() {
     if (fd_ >= 0) ::close(fd_);
   }
@@ -33,12 +36,14 @@ class Descriptor {
   int fd_;
 };
 
-// The size of an open regular file. A directory or a device is refused: neither can be a checkpoint or a configuration.
+// The size of an open regular file. A directory or a device is refused: neither can be a checkpoint
+// or a configuration.
 size_t regular_size(int fd, const std::filesystem::path& path) {
   struct stat st {};
   if (::fstat(fd, &st) != 0) fail("cannot stat", path, errno);
   if (S_ISDIR(st.st_mode)) fail("cannot read", path, EISDIR);
-  if (!S_ISREG(st.st_mode)) throw Error(ErrorCode::environment, "'" + path.string() + "' is not a regular file");
+  if (!S_ISREG(st.st_mode))
+    throw Error(ErrorCode::environment, "'" + path.string() + "' is not a regular file");
   return static_cast<size_t>(st.st_size);
 }
 
@@ -58,8 +63,9 @@ std::string read_file(const std::filesystem::path& path, size_t max_bytes) {
   if (file.get() < 0) fail("cannot open", path, errno);
   const size_t size = regular_size(file.get(), path);
   if (size > max_bytes) {
-    throw Error(ErrorCode::environment, "'" + path.string() + "' has " + std::to_string(size) + " bytes; at most " +
-                                            std::to_string(max_bytes) + " are read");
+    throw Error(ErrorCode::environment, "'" + path.string() + "' has " + std::to_string(size) +
+                                            " bytes; at most " + std::to_string(max_bytes) +
+                                            " are read");
   }
   std::string out(size, '\0');
   size_t done = 0;
@@ -104,7 +110,9 @@ MappedFile::~MappedFile() {
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : path_(std::move(other.path_)), data_(std::exchange(other.data_, nullptr)), size_bytes_(std::exchange(other.size_bytes_, 0)) {}
+    : path_(std::move(other.path_)),
+      data_(std::exchange(other.data_, nullptr)),
+      size_bytes_(std::exchange(other.size_bytes_, 0)) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(path_, other.path_);

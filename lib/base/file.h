@@ -11,7 +11,8 @@ namespace isobit {
 // Throws Error(environment) with the path and the system's reason. Refuses files over `max_bytes`.
 std::string read_file(const std::filesystem::path& path, size_t max_bytes = size_t{1} << 30);
 
-// Writes a temporary file beside `path`, syncs it, renames it over `path`. On failure `path` is untouched.
+// Writes a temporary file beside `path`, syncs it, renames it over `path`. On failure `path` is
+// untouched.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
 // A read-only private mapping of a regular file. Empty files map to an empty range.
@@ -26,8 +27,8 @@ class MappedFile {
   size_t size_bytes() const { return size_bytes_; }
   const std::filesystem::path& path() const { return path_; }
 
-  // Tells the kernel that the pages wholly inside [offset, offset + n) are no longer needed in memory; they are read
-  // again from the file if touched.
+  // Tells the kernel that the pages wholly inside [offset, offset + n) are no longer needed in
+  // memory; they are read again from the file if touched.
   void release_pages(size_t offset_bytes, size_t n_bytes) const;
 
  private:

@@ -13,8 +13,9 @@
 namespace isobit {
 namespace {
 
-// Builds the value from the parser's events, with the checks that the library's own builder lacks. It also appends members
-// where that one searches all keys before each: a tokenizer's vocabulary is an object of 100,000 members.
+// Builds the value from the parser's events, with the checks that the library's own builder lacks.
+// It also appends members where that one searches all keys before each: a tokenizer's vocabulary is
+// an object of 100,000 members.
 class StrictBuilder : public nlohmann::json_sax<Json> {
  public:
   StrictBuilder(Json& root, size_t max_depth) : root_(root), max_depth_(max_depth) {}
@@ -23,7 +24,9 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
   bool boolean(bool value) override { return put(value); }
   bool number_integer(number_integer_t value) override { return put(value); }
   bool number_unsigned(number_unsigned_t value) override { return put(value); }
-  bool number_float(number_float_t value, const string_t&) override { return put(value); }  // never infinite
+  bool number_float(number_float_t value, const string_t&) override {
+    return put(value);
+  }  // never infinite
   bool string(string_t& value) override { return put(std::move(value)); }
   bool binary(binary_t&) override { return fail("binary value"); }
   bool start_object(std::size_t) override { return open(Json::object(), true); }
@@ -38,8 +41,10 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
   bool parse_error(std::size_t position, const std::string&, const Json::exception& e) override {
     error_position_ = position;
     error_ = e.what();
-    // The library's text starts with "[json.exception...] parse error at line 1, column 2: "; keep what follows.
-    if (const size_t at = error_.find(": "); at != std::string::npos) error_ = error_.substr(at + 2);
+    // The library's text starts with "[json.exception...] parse error at line 1, column 2: "; keep
+    // what follows.
+    if (const size_t at = error_.find(": "); at != std::string::npos)
+      error_ = error_.substr(at + 2);
     return false;
   }
 
@@ -55,7 +60,8 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
   };
 
   bool open(Json value, bool is_object) {
-    if (open_.size() == max_depth_) return fail("nesting deeper than " + std::to_string(max_depth_));
+    if (open_.size() == max_depth_)
+      return fail("nesting deeper than " + std::to_string(max_depth_));
     open_.push_back({std::move(value), is_object, {}, {}});
     return true;
   }
@@ -69,7 +75,8 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
       root_ = std::move(value);
     } else if (Open& top = open_.back(); top.is_object) {
       // ordered_map is a vector of pairs; its own insertion compares with every key.
-      std::vector<std::pair<const std::string, Json>>& members = top.value.get_ref<Json::object_t&>();
+      std::vector<std::pair<const std::string, Json>>& members =
+          top.value.get_ref<Json::object_t&>();
       members.emplace_back(std::move(top.pending_key), std::move(value));
     } else {
       top.value.get_ref<Json::array_t&>().push_back(std::move(value));
@@ -93,7 +100,8 @@ std::string line_and_column(std::string_view text, size_t position) {
   const std::string_view before = text.substr(0, std::min(position - 1, text.size()));
   const size_t line = 1 + static_cast<size_t>(std::count(before.begin(), before.end(), '\n'));
   const size_t line_start = before.rfind('\n');
-  const size_t column = before.size() - (line_start == std::string_view::npos ? 0 : line_start + 1) + 1;
+  const size_t column =
+      before.size() - (line_start == std::string_view::npos ? 0 : line_start + 1) + 1;
   return " at line " + std::to_string(line) + ", column " + std::to_string(column);
 }
 
@@ -107,7 +115,8 @@ void append_canonical_string(std::string& out, const std::string& s) {
       out += c;
     } else if (u >= 0x20) {
       out += c;
-    } else if (const size_t at = std::string_view("\b\t\n\f\r").find(c); at != std::string_view::npos) {
+    } else if (const size_t at = std::string_view("\b\t\n\f\r").find(c);
+               at != std::string_view::npos) {
       out += '\\';
       out += "btnfr"[at];
     } else {
@@ -121,7 +130,8 @@ void append_canonical_string(std::string& out, const std::string& s) {
 
 // ECMAScript's Number::toString, as RFC 8785 section 3.2.2.3 asks.
 void append_canonical_double(std::string& out, double v) {
-  if (!std::isfinite(v)) throw Error(ErrorCode::internal, "canonical JSON cannot hold NaN or infinity");
+  if (!std::isfinite(v))
+    throw Error(ErrorCode::internal, "canonical JSON cannot hold NaN or infinity");
   if (v == 0) {
     out += '0';
     return;
@@ -131,7 +141,8 @@ void append_canonical_double(std::string& out, double v) {
     v = -v;
   }
   char buffer[40];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, v, std::chars_format::scientific).ptr;
+  const auto end =
+      std::to_chars(buffer, buffer + sizeof buffer, v, std::chars_format::scientific).ptr;
   const std::string shortest(buffer, end);
   const size_t e_at = shortest.find('e');
   std::string digits = shortest.substr(0, e_at);
@@ -147,18 +158,21 @@ void append_canonical_double(std::string& out, double v) {
   } else if (point >= n_digits) {
     out += digits + std::string(static_cast<size_t>(point - n_digits), '0');
   } else {
-    out += digits.substr(0, static_cast<size_t>(point)) + "." + digits.substr(static_cast<size_t>(point));
+    out += digits.substr(0, static_cast<size_t>(point)) + "." +
+           digits.substr(static_cast<size_t>(point));
   }
 }
 
-// UTF-16 code unit order differs from UTF-8 byte order only above the BMP: surrogates (D800..DFFF) sort before E000..FFFF.
+// UTF-16 code unit order differs from UTF-8 byte order only above the BMP: surrogates (D800..DFFF)
+// sort before E000..FFFF.
 std::u16string utf16_key(const std::string& s) {
   std::u16string out;
   for (size_t i = 0; i < s.size();) {
     const auto c = static_cast<unsigned char>(s[i]);
     const size_t length = c < 0x80 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
     uint32_t code = length == 1 ? c : c & (0x7F >> length);
-    for (size_t k = 1; k < length && i + k < s.size(); ++k) code = code << 6 | (static_cast<unsigned char>(s[i + k]) & 63u);
+    for (size_t k = 1; k < length && i + k < s.size(); ++k)
+      code = code << 6 | (static_cast<unsigned char>(s[i + k]) & 63u);
     if (code >= 0x10000) {
       out += static_cast<char16_t>(0xD800 + ((code - 0x10000) >> 10));
       out += static_cast<char16_t>(0xDC00 + ((code - 0x10000) & 0x3FF));
@@ -174,7 +188,8 @@ void append_canonical(std::string& out, const Json& value) {
   if (value.is_object()) {
     std::vector<std::string> names;
     for (auto it = value.begin(); it != value.end(); ++it) names.push_back(it.key());
-    std::sort(names.begin(), names.end(), [](const auto& a, const auto& b) { return utf16_key(a) < utf16_key(b); });
+    std::sort(names.begin(), names.end(),
+              [](const auto& a, const auto& b) { return utf16_key(a) < utf16_key(b); });
     out += '{';
     for (size_t i = 0; i < names.size(); ++i) {
       if (i) out += ',';
@@ -204,11 +219,13 @@ void append_canonical(std::string& out, const Json& value) {
 Json parse_json(std::string_view text, const std::string& where, const JsonLimits& limits) {
   Json root;
   StrictBuilder builder(root, limits.max_depth);
-  const bool ok = Json::sax_parse(text.begin(), text.end(), &builder, Json::input_format_t::json, /*strict=*/true,
+  const bool ok = Json::sax_parse(text.begin(), text.end(), &builder, Json::input_format_t::json,
+                                  /*strict=*/true,
                                   /*ignore_comments=*/limits.comments == JsonComments::allowed);
   if (!ok) {
-    throw Error(ErrorCode::usage,
-                where + ": not valid JSON" + line_and_column(text, builder.error_position()) + ": " + builder.error());
+    throw Error(ErrorCode::usage, where + ": not valid JSON" +
+                                      line_and_column(text, builder.error_position()) + ": " +
+                                      builder.error());
   }
   return root;
 }

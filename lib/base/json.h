@@ -1,7 +1,8 @@
 // JSON as isobit reads and writes it. The only file that names the JSON library.
 //
-// Input is strict: UTF-8, no duplicate keys, bounded depth, one value and nothing after it. Comments are allowed only
-// where a page of the product says so (matrix and policy files). Output for digests is canonical (RFC 8785).
+// Input is strict: UTF-8, no duplicate keys, bounded depth, one value and nothing after it.
+// Comments are allowed only where a page of the product says so (matrix and policy files). Output
+// for digests is canonical (RFC 8785).
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -22,7 +23,8 @@ struct JsonLimits {
 // Parses `text`. Throws Error(usage) whose message begins with `where` and says line and column.
 Json parse_json(std::string_view text, const std::string& where, const JsonLimits& limits = {});
 
-// RFC 8785: keys sorted by UTF-16 code units, no whitespace, shortest number forms. Throws Error(internal) on a NaN.
+// RFC 8785: keys sorted by UTF-16 code units, no whitespace, shortest number forms. Throws
+// Error(internal) on a NaN.
 std::string canonical_json(const Json& value);
 
 }  // namespace isobit

@@ -18,7 +18,8 @@
 namespace isobit {
 namespace {
 
-constexpr int kSpins = 20000;  // about 50 microseconds: longer than the gap between two operators of one step
+constexpr int kSpins =
+    20000;  // about 50 microseconds: longer than the gap between two operators of one step
 
 void pause_briefly() {
 #if defined(__SSE2__)
@@ -75,7 +76,8 @@ struct ThreadPool::State {
   void work(int thread) {
     try {
       if (!float_environment_is_ieee()) set_ieee_float_environment();
-      for (size_t item; (item = next_item.fetch_add(1, std::memory_order_relaxed)) < n_items;) (*body)(item, thread);
+      for (size_t item; (item = next_item.fetch_add(1, std::memory_order_relaxed)) < n_items;)
+        (*body)(item, thread);
       ISOBIT_REQUIRE(float_environment_is_ieee());
     } catch (...) {
       next_item.store(n_items, std::memory_order_relaxed);
@@ -91,7 +93,9 @@ struct ThreadPool::State {
     }
     std::unique_lock lock(mutex);
     ++sleeping;
-    wake.wait(lock, [&] { return generation.load(std::memory_order_acquire) != seen || stopping.load(); });
+    wake.wait(lock, [&] {
+      return generation.load(std::memory_order_acquire) != seen || stopping.load();
+    });
     --sleeping;
   }
 
@@ -108,7 +112,8 @@ struct ThreadPool::State {
 
 ThreadPool::ThreadPool(int n_threads) : state_(std::make_unique<State>()) {
   ISOBIT_REQUIRE(n_threads >= 1);
-  for (int t = 1; t < n_threads; ++t) state_->workers.emplace_back([this, t] { state_->worker(t); });
+  for (int t = 1; t < n_threads; ++t)
+    state_->workers.emplace_back([this, t] { state_->worker(t); });
 }
 
 ThreadPool::~ThreadPool() {
@@ -120,7 +125,9 @@ ThreadPool::~ThreadPool() {
   for (std::thread& t : state_->workers) t.join();
 }
 
-int ThreadPool::n_threads() const { return static_cast<int>(state_->workers.size()) + 1; }
+int ThreadPool::n_threads() const {
+  return static_cast<int>(state_->workers.size()) + 1;
+}
 
 void ThreadPool::run(size_t n_items, const std::function<void(size_t, int)>& body) {
   State& s = *state_;

@@ -1,9 +1,10 @@
 // A fixed set of workers that run one function over item indices and meet at a barrier.
 //
-// The engine calls it hundreds of times per step, so workers spin for a short while before they sleep. Items are handed
-// out by an atomic counter: which thread computes an item is left open, so an item's result must not depend on it
-// (numeric contract section 2: work is divided only where no sum crosses the division). Every worker checks, before its
-// first item and after each call, that its floating-point control word keeps subnormals and rounds to nearest.
+// The engine calls it hundreds of times per step, so workers spin for a short while before they
+// sleep. Items are handed out by an atomic counter: which thread computes an item is left open, so
+// an item's result must not depend on it (numeric contract section 2: work is divided only where no
+// sum crosses the division). Every worker checks, before its first item and after each call, that
+// its floating-point control word keeps subnormals and rounds to nearest.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +23,9 @@ class ThreadPool {
 
   int n_threads() const;
 
-  // Calls body(item, thread) for item in [0, n_items), thread in [0, n_threads). Returns when all are done. The first
-  // exception thrown by body is rethrown here after all threads have stopped. Not reentrant.
+  // Calls body(item, thread) for item in [0, n_items), thread in [0, n_threads). Returns when all
+  // are done. The first exception thrown by body is rethrown here after all threads have stopped.
+  // Not reentrant.
   void run(size_t n_items, const std::function<void(size_t item, int thread)>& body);
 
  private:
@@ -31,7 +33,8 @@ class ThreadPool {
   std::unique_ptr<State> state_;
 };
 
-// True when the calling thread rounds to nearest even and neither flushes results nor operands that are subnormal.
+// True when the calling thread rounds to nearest even and neither flushes results nor operands that
+// are subnormal.
 bool float_environment_is_ieee();
 // Makes it so.
 void set_ieee_float_environment();

@@ -15,14 +15,20 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double ms_since(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
+double ms_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
 
-int64_t longest_tokens(const Request& r) { return static_cast<int64_t>(r.prompt_token_ids.size()) + r.max_tokens; }
+int64_t longest_tokens(const Request& r) {
+  return static_cast<int64_t>(r.prompt_token_ids.size()) + r.max_tokens;
+}
 
 // Blocks that the `concurrency` longest choices need at once.
 int64_t pool_blocks(const std::vector<Request>& requests, int64_t concurrency) {
   std::vector<int64_t> needs;
-  for (const Request& r : requests) needs.insert(needs.end(), static_cast<size_t>(r.sampling.n), KvCache::blocks_for(longest_tokens(r)));
+  for (const Request& r : requests)
+    needs.insert(needs.end(), static_cast<size_t>(r.sampling.n),
+                 KvCache::blocks_for(longest_tokens(r)));
   std::sort(needs.begin(), needs.end(), std::greater<>());
   needs.resize(std::min(needs.size(), static_cast<size_t>(concurrency)));
   return std::max<int64_t>(1, std::accumulate(needs.begin(), needs.end(), int64_t{0}));
@@ -32,8 +38,12 @@ int64_t pool_blocks(const std::vector<Request>& requests, int64_t concurrency) {
 
 // One choice of one request, from its admission to its last token.
 struct Engine::Sequence {
-  Sequence(const Request& request, size_t request_index, int32_t sample_index, const std::vector<int32_t>& eos)
-      : request(request), request_index(request_index), stop(request, eos), tokens(request.prompt_token_ids) {
+  Sequence(const Request& request, size_t request_index, int32_t sample_index,
+           const std::vector<int32_t>& eos)
+      : request(request),
+        request_index(request_index),
+        stop(request, eos),
+        tokens(request.prompt_token_ids) {
     progress.n_prompt_tokens = static_cast<int64_t>(tokens.size());
     trace.request_id = request.id;
     trace.sample_index = sample_index;
@@ -51,7 +61,9 @@ struct Engine::Sequence {
   Clock::time_point admitted = Clock::now();
   bool finished = false;
 
-  std::span<const int32_t> output() const { return std::span(tokens).subspan(request.prompt_token_ids.size()); }
+  std::span<const int32_t> output() const {
+    return std::span(tokens).subspan(request.prompt_token_ids.size());
+  }
 };
 
 // One call of Engine::run.
@@ -74,7 +86,8 @@ struct Engine::Run {
       const int64_t n_blocks = KvCache::blocks_for(longest_tokens(request));
       if (n_blocks > cache.n_free_blocks()) return;  // a long one waits for a longer one to leave
       waiting.pop_front();
-      running.push_back(std::make_unique<Sequence>(request, request_index, sample_index, model().config().eos_token_ids));
+      running.push_back(std::make_unique<Sequence>(request, request_index, sample_index,
+                                                   model().config().eos_token_ids));
       running.back()->blocks = cache.take_blocks(n_blocks);
     }
   }
@@ -84,14 +97,16 @@ struct Engine::Run {
     for (const auto& s : running) progress.push_back(s->progress);
     const std::vector<StepPart> parts = plan_step(progress, options.limits);
     ISOBIT_REQUIRE(!parts.empty());
-    std::vector<std::pair<Sequence*, int64_t>> scored;  // sequences whose last row gets logits, and that row
+    std::vector<std::pair<Sequence*, int64_t>>
+        scored;  // sequences whose last row gets logits, and that row
     compute(parts, scored);
     note_schedule(parts, scored);
     score(scored);
     retire();
   }
 
-  void compute(const std::vector<StepPart>& parts, std::vector<std::pair<Sequence*, int64_t>>& scored) {
+  void compute(const std::vector<StepPart>& parts,
+               std::vector<std::pair<Sequence*, int64_t>>& scored) {
     std::vector<int32_t> token_ids, positions, sequence_of_row;
     std::vector<const int32_t*> block_tables;
     std::vector<int64_t> logits_rows;
@@ -117,7 +132,8 @@ struct Engine::Run {
     model().forward(token_ids, batch, logits_rows, cache, engine.buffers_, engine.pool_);
   }
 
-  void note_schedule(const std::vector<StepPart>& parts, const std::vector<std::pair<Sequence*, int64_t>>& scored) {
+  void note_schedule(const std::vector<StepPart>& parts,
+                     const std::vector<std::pair<Sequence*, int64_t>>& scored) {
     const auto n_requests = static_cast<int32_t>(parts.size());
     int32_t n_rows = 0;
     bool any_prefill = false, any_decode = false;
@@ -135,7 +151,8 @@ struct Engine::Run {
       facts.max_batch_tokens = std::max(facts.max_batch_tokens, n_rows);
       facts.n_steps += 1;
       facts.n_mixed_steps += any_prefill && any_decode;
-      if (is_prefill(part)) facts.prefill_chunks_tokens.push_back(static_cast<int32_t>(part.n_tokens));
+      if (is_prefill(part))
+        facts.prefill_chunks_tokens.push_back(static_cast<int32_t>(part.n_tokens));
     }
     for (const auto& [s, row] : scored) {
       if (s->trace.positions.empty()) s->trace.scheduling.first_row = static_cast<int32_t>(row);
@@ -149,11 +166,14 @@ struct Engine::Run {
     std::vector<float> max(scored.size()), sum(scored.size());
     model().kernels().log_sum_exp(logits, n, vocab, max.data(), sum.data(), engine.pool_);
     engine.pool_.run(scored.size(), [&](size_t i, int) {
-      score_row(*scored[i].first, {logits + static_cast<int64_t>(i) * vocab, static_cast<size_t>(vocab)}, max[i], sum[i]);
+      score_row(*scored[i].first,
+                {logits + static_cast<int64_t>(i) * vocab, static_cast<size_t>(vocab)}, max[i],
+                sum[i]);
     });
     for (size_t i = 0; i < scored.size() && on_row; ++i) {
       Sequence& s = *scored[i].first;
-      on_row(s.request_index, s.trace.sample_index, s.output().size() - 1, {logits + static_cast<int64_t>(i) * vocab, static_cast<size_t>(vocab)});
+      on_row(s.request_index, s.trace.sample_index, s.output().size() - 1,
+             {logits + static_cast<int64_t>(i) * vocab, static_cast<size_t>(vocab)});
     }
   }
 
@@ -161,7 +181,8 @@ struct Engine::Run {
   void score_row(Sequence& s, std::span<const float> row, float max, float sum) {
     if (!all_finite(row)) {
       s.trace.non_finite = true;
-      s.trace.error = "a logits row holds a NaN or an infinity at output position " + std::to_string(s.output().size());
+      s.trace.error = "a logits row holds a NaN or an infinity at output position " +
+                      std::to_string(s.output().size());
       finish(s, FinishReason::kError);
       s.tokens.push_back(0);
       return;
@@ -181,16 +202,21 @@ struct Engine::Run {
     const int32_t token_id = s.trace.positions.back().token_id;
     s.tokens.push_back(token_id);
     if (s.trace.positions.size() == 1) s.trace.ttft_ms = ms_since(s.admitted);
-    if (const auto reason = s.stop.add(token_id, engine.token_bytes_[static_cast<size_t>(token_id)], forced)) finish(s, *reason);
+    if (const auto reason =
+            s.stop.add(token_id, engine.token_bytes_[static_cast<size_t>(token_id)], forced))
+      finish(s, *reason);
   }
 
   int32_t next_token(Sequence& s, std::span<const float> row, int32_t argmax) {
     const size_t at = s.trace.positions.size();
     if (at < s.request.forced_token_ids.size()) return s.request.forced_token_ids[at];
     if (is_plain_greedy(s.request.sampling)) return argmax;
-    const SamplePoint point{.seed = s.request.sampling.seed, .position = static_cast<int64_t>(s.tokens.size()), .sample_index = s.trace.sample_index};
+    const SamplePoint point{.seed = s.request.sampling.seed,
+                            .position = static_cast<int64_t>(s.tokens.size()),
+                            .sample_index = s.trace.sample_index};
     std::vector<float> penalised;  // its own: rows are scored in parallel
-    return sample_token(row, s.request.sampling, point, s.request.prompt_token_ids, s.output(), penalised);
+    return sample_token(row, s.request.sampling, point, s.request.prompt_token_ids, s.output(),
+                        penalised);
   }
 
   static void finish(Sequence& s, FinishReason reason) {
@@ -212,7 +238,8 @@ struct Engine::Run {
 
 Engine::Engine(const Model& model, const std::vector<std::string>& token_bytes, ThreadPool& pool)
     : model_(model), token_bytes_(token_bytes), pool_(pool) {
-  // Rows beyond the tokenizer's vocabulary (padding of the embedding) can be generated: they add no text.
+  // Rows beyond the tokenizer's vocabulary (padding of the embedding) can be generated: they add no
+  // text.
   ISOBIT_REQUIRE(static_cast<int64_t>(token_bytes.size()) >= model.config().vocab_size);
 }
 
@@ -222,25 +249,34 @@ void Engine::validate(const Request& r) const {
   const ModelConfig& c = model_.config();
   const std::string where = "request '" + r.id + "': ";
   if (r.prompt_token_ids.empty()) throw Error(ErrorCode::usage, where + "the prompt has no tokens");
-  if (r.max_tokens < 1) throw Error(ErrorCode::usage, where + "max_tokens is " + std::to_string(r.max_tokens) + "; at least 1 is needed");
+  if (r.max_tokens < 1)
+    throw Error(ErrorCode::usage,
+                where + "max_tokens is " + std::to_string(r.max_tokens) + "; at least 1 is needed");
   if (longest_tokens(r) > c.max_positions) {
     throw Error(ErrorCode::usage,
-                where + std::to_string(r.prompt_token_ids.size()) + " prompt tokens and " + std::to_string(r.max_tokens) +
-                    " output tokens do not fit the model's context of " + std::to_string(c.max_positions),
+                where + std::to_string(r.prompt_token_ids.size()) + " prompt tokens and " +
+                    std::to_string(r.max_tokens) +
+                    " output tokens do not fit the model's context of " +
+                    std::to_string(c.max_positions),
                 "shorten the prompt or lower max_tokens");
   }
   for (const auto* ids : {&r.prompt_token_ids, &r.forced_token_ids}) {
     for (const int32_t id : *ids) {
       if (id < 0 || id >= c.vocab_size) {
-        throw Error(ErrorCode::usage, where + "token id " + std::to_string(id) + " is outside the vocabulary of " + std::to_string(c.vocab_size));
+        throw Error(ErrorCode::usage, where + "token id " + std::to_string(id) +
+                                          " is outside the vocabulary of " +
+                                          std::to_string(c.vocab_size));
       }
     }
   }
-  if (r.n_top < 0 || r.n_top > 1024) throw Error(ErrorCode::usage, where + "the number of recorded alternatives must lie in [0, 1024]");
+  if (r.n_top < 0 || r.n_top > 1024)
+    throw Error(ErrorCode::usage,
+                where + "the number of recorded alternatives must lie in [0, 1024]");
   validate_sampling(r.sampling, c.vocab_size);
 }
 
-void Engine::run(const std::vector<Request>& requests, const EngineOptions& options, const TraceSink& on_trace, const RowSink& on_row) {
+void Engine::run(const std::vector<Request>& requests, const EngineOptions& options,
+                 const TraceSink& on_trace, const RowSink& on_row) {
   ISOBIT_REQUIRE(options.max_batch_requests >= 1);
   for (const Request& r : requests) validate(r);
   Run run{.engine = *this,
@@ -248,11 +284,13 @@ void Engine::run(const std::vector<Request>& requests, const EngineOptions& opti
           .options = options,
           .on_trace = on_trace,
           .on_row = on_row,
-          .cache = KvCache(model_.kv_shape(options.kv_dtype), pool_blocks(requests, options.max_batch_requests)),
+          .cache = KvCache(model_.kv_shape(options.kv_dtype),
+                           pool_blocks(requests, options.max_batch_requests)),
           .waiting = {},
           .running = {}};
   for (size_t i = 0; i < requests.size(); ++i) {
-    for (int32_t choice = 0; choice < requests[i].sampling.n; ++choice) run.waiting.emplace_back(i, choice);
+    for (int32_t choice = 0; choice < requests[i].sampling.n; ++choice)
+      run.waiting.emplace_back(i, choice);
   }
   for (run.admit(); !run.running.empty(); run.admit()) run.step();
 }

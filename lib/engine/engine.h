@@ -1,7 +1,8 @@
 // The built-in engine: admits requests, forms steps, scores and samples, and reports what it did.
 //
-// One answer per request, in bits, whatever shares the batch: everything here that depends on traffic (which slot, which
-// blocks, which step) only decides when and where a row is computed, never how.
+// One answer per request, in bits, whatever shares the batch: everything here that depends on
+// traffic (which slot, which blocks, which step) only decides when and where a row is computed,
+// never how.
 #pragma once
 
 #include <chrono>
@@ -27,20 +28,25 @@ struct EngineOptions {
 // Receives each finished choice, in completion order.
 using TraceSink = std::function<void(size_t request_index, Trace trace)>;
 
-// Sees every scored row: request index, sample index, generated position, logits (vocab). For oracles and `explain`.
-using RowSink = std::function<void(size_t request_index, int32_t sample_index, size_t position, std::span<const float> logits)>;
+// Sees every scored row: request index, sample index, generated position, logits (vocab). For
+// oracles and `explain`.
+using RowSink = std::function<void(size_t request_index, int32_t sample_index, size_t position,
+                                   std::span<const float> logits)>;
 
 class Engine {
  public:
-  // `token_bytes[id]`: what a token adds to the text (empty for special tokens). All references must outlive the engine.
+  // `token_bytes[id]`: what a token adds to the text (empty for special tokens). All references
+  // must outlive the engine.
   Engine(const Model& model, const std::vector<std::string>& token_bytes, ThreadPool& pool);
   ~Engine();
 
-  // Throws Error(usage) for a request the model cannot take (empty, past the context, a token id outside the vocabulary).
+  // Throws Error(usage) for a request the model cannot take (empty, past the context, a token id
+  // outside the vocabulary).
   void validate(const Request& request) const;
 
   // Answers all requests, admitted in order, at most options.max_batch_requests choices in flight.
-  void run(const std::vector<Request>& requests, const EngineOptions& options, const TraceSink& on_trace, const RowSink& on_row = {});
+  void run(const std::vector<Request>& requests, const EngineOptions& options,
+           const TraceSink& on_trace, const RowSink& on_row = {});
 
  private:
   struct Sequence;

@@ -7,35 +7,46 @@
 
 namespace isobit {
 
-int64_t bytes_per_value(KvDType dtype) { return dtype == KvDType::kF32 ? 4 : 2; }
+int64_t bytes_per_value(KvDType dtype) {
+  return dtype == KvDType::kF32 ? 4 : 2;
+}
 
 const char* name(KvDType dtype) {
   switch (dtype) {
-    case KvDType::kF16: return "f16";
-    case KvDType::kF32: return "f32";
-    case KvDType::kBF16: return "bf16";
+    case KvDType::kF16:
+      return "f16";
+    case KvDType::kF32:
+      return "f32";
+    case KvDType::kBF16:
+      return "bf16";
   }
   return "unknown";
 }
 
-void KvCache::Free::operator()(std::byte* at) const { std::free(at); }
+void KvCache::Free::operator()(std::byte* at) const {
+  std::free(at);
+}
 
 KvCache::KvCache(const KvShape& shape, int64_t n_blocks)
     : shape_(shape),
       n_blocks_(n_blocks),
-      half_layer_bytes_(n_blocks * shape.n_kv_heads * shape.head_dim * kKvBlockTokens * bytes_per_value(shape.dtype)) {
+      half_layer_bytes_(n_blocks * shape.n_kv_heads * shape.head_dim * kKvBlockTokens *
+                        bytes_per_value(shape.dtype)) {
   ISOBIT_REQUIRE(n_blocks > 0);
   const size_t n_bytes = static_cast<size_t>(size_bytes());
   // Not cleared: pages become resident when a sequence first writes them.
   pool_.reset(static_cast<std::byte*>(std::aligned_alloc(64, (n_bytes + 63) / 64 * 64)));
   if (!pool_) {
-    throw Error(ErrorCode::environment, "cannot allocate " + std::to_string(n_bytes >> 20) + " MiB for the KV cache",
+    throw Error(ErrorCode::environment,
+                "cannot allocate " + std::to_string(n_bytes >> 20) + " MiB for the KV cache",
                 "lower the concurrency or the prompt and output lengths");
   }
   for (int64_t b = n_blocks - 1; b >= 0; --b) free_.push_back(static_cast<int32_t>(b));
 }
 
-int64_t KvCache::size_bytes() const { return shape_.n_layers * 2 * half_layer_bytes_; }
+int64_t KvCache::size_bytes() const {
+  return shape_.n_layers * 2 * half_layer_bytes_;
+}
 
 std::vector<int32_t> KvCache::take_blocks(int64_t n) {
   ISOBIT_REQUIRE(n <= n_free_blocks());
@@ -44,11 +55,17 @@ std::vector<int32_t> KvCache::take_blocks(int64_t n) {
   return taken;
 }
 
-void KvCache::give_back(const std::vector<int32_t>& blocks) { free_.insert(free_.end(), blocks.rbegin(), blocks.rend()); }
+void KvCache::give_back(const std::vector<int32_t>& blocks) {
+  free_.insert(free_.end(), blocks.rbegin(), blocks.rend());
+}
 
 KvLayerView KvCache::layer(int64_t index) {
   std::byte* keys = pool_.get() + index * 2 * half_layer_bytes_;
-  return {.dtype = shape_.dtype, .n_kv_heads = shape_.n_kv_heads, .head_dim = shape_.head_dim, .keys = keys, .values = keys + half_layer_bytes_};
+  return {.dtype = shape_.dtype,
+          .n_kv_heads = shape_.n_kv_heads,
+          .head_dim = shape_.head_dim,
+          .keys = keys,
+          .values = keys + half_layer_bytes_};
 }
 
 }  // namespace isobit

@@ -1,8 +1,10 @@
-// The paged key/value cache: a pool of blocks of kKvBlockTokens positions, and the block table of each sequence.
+// The paged key/value cache: a pool of blocks of kKvBlockTokens positions, and the block table of
+// each sequence.
 //
-// A sequence reserves, when it is admitted, every block that its prompt and its longest answer can need; so nothing is ever
-// evicted, and which blocks it gets (an accident of traffic) has no influence on any result: kernels read through the table.
-// Blocks are handed out again without being cleared: what stands beyond a sequence's last position is never read.
+// A sequence reserves, when it is admitted, every block that its prompt and its longest answer can
+// need; so nothing is ever evicted, and which blocks it gets (an accident of traffic) has no
+// influence on any result: kernels read through the table. Blocks are handed out again without
+// being cleared: what stands beyond a sequence's last position is never read.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +31,9 @@ class KvCache {
 
   int64_t n_blocks() const { return n_blocks_; }
   int64_t n_free_blocks() const { return static_cast<int64_t>(free_.size()); }
-  static int64_t blocks_for(int64_t n_tokens) { return (n_tokens + kKvBlockTokens - 1) / kKvBlockTokens; }
+  static int64_t blocks_for(int64_t n_tokens) {
+    return (n_tokens + kKvBlockTokens - 1) / kKvBlockTokens;
+  }
 
   // REQUIRES: n <= n_free_blocks().
   std::vector<int32_t> take_blocks(int64_t n);
@@ -45,9 +49,9 @@ class KvCache {
 
   KvShape shape_;
   int64_t n_blocks_;
-  int64_t half_layer_bytes_;  // keys, or values, of one layer
+  int64_t half_layer_bytes_;               // keys, or values, of one layer
   std::unique_ptr<std::byte, Free> pool_;  // (n_layers, keys then values, n_blocks, ...)
-  std::vector<int32_t> free_;               // a stack
+  std::vector<int32_t> free_;              // a stack
 };
 
 }  // namespace isobit

@@ -16,15 +16,19 @@ std::string shape_text(const std::vector<int64_t>& shape) {
   return out + ")";
 }
 
-const TensorView& checked(const Checkpoint& checkpoint, const std::string& name, const std::vector<int64_t>& shape) {
+const TensorView& checked(const Checkpoint& checkpoint, const std::string& name,
+                          const std::vector<int64_t>& shape) {
   const TensorView& t = checkpoint.tensor(name);
   if (t.shape != shape) {
-    throw Error(ErrorCode::environment, "checkpoint '" + checkpoint.path() + "': tensor '" + name + "' has shape " +
-                                            shape_text(t.shape) + ", the configuration asks for " + shape_text(shape));
+    throw Error(ErrorCode::environment, "checkpoint '" + checkpoint.path() + "': tensor '" + name +
+                                            "' has shape " + shape_text(t.shape) +
+                                            ", the configuration asks for " + shape_text(shape));
   }
   if (!engine_supports(t.dtype)) {
-    throw Error(ErrorCode::environment, "checkpoint '" + checkpoint.path() + "': tensor '" + name + "' has the dtype " +
-                                            std::string(isobit::name(t.dtype)) + ", which this engine does not compute with",
+    throw Error(ErrorCode::environment,
+                "checkpoint '" + checkpoint.path() + "': tensor '" + name + "' has the dtype " +
+                    std::string(isobit::name(t.dtype)) +
+                    ", which this engine does not compute with",
                 "use a file in F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q4_K or Q6_K");
   }
   return t;
@@ -37,9 +41,12 @@ std::vector<float> vector_tensor(const Checkpoint& checkpoint, const std::string
   return out;
 }
 
-std::string layer_name(int64_t index, const char* rest) { return "model.layers." + std::to_string(index) + "." + rest; }
+std::string layer_name(int64_t index, const char* rest) {
+  return "model.layers." + std::to_string(index) + "." + rest;
+}
 
-// c = RN(log2 e / sqrt(head_dim)): one binary64 sqrt and one division before the rounding (contract section 3).
+// c = RN(log2 e / sqrt(head_dim)): one binary64 sqrt and one division before the rounding (contract
+// section 3).
 float score_scale(int64_t head_dim) {
   constexpr double kLog2E = 0x1.71547652b82fep+0;
   return static_cast<float>(kLog2E / std::sqrt(static_cast<double>(head_dim)));
@@ -59,17 +66,25 @@ Model::Model(const Checkpoint& checkpoint, const KernelSet& kernels, ThreadPool&
     : config_(checkpoint.config()), kernels_(kernels) {
   const ModelConfig& c = config_;
   rms_norm_eps_ = static_cast<float>(c.rms_norm_eps);
-  attention_shape_ = {.n_heads = c.n_heads, .n_kv_heads = c.n_kv_heads, .head_dim = c.head_dim, .score_scale = score_scale(c.head_dim)};
+  attention_shape_ = {.n_heads = c.n_heads,
+                      .n_kv_heads = c.n_kv_heads,
+                      .head_dim = c.head_dim,
+                      .score_scale = score_scale(c.head_dim)};
   const std::string embedding_name = "model.embed_tokens.weight";
   embedding_ = &checked(checkpoint, embedding_name, {c.vocab_size, c.hidden_size});
   final_norm_ = vector_tensor(checkpoint, "model.norm.weight", c.hidden_size);
   for (int64_t i = 0; i < c.n_layers; ++i) layers_.push_back(load_layer(checkpoint, i, pool));
-  const MatrixPart head{.weight = &checked(checkpoint, c.tied_head ? embedding_name : "lm_head.weight", {c.vocab_size, c.hidden_size}), .bias = {}};
+  const MatrixPart head{
+      .weight = &checked(checkpoint, c.tied_head ? embedding_name : "lm_head.weight",
+                         {c.vocab_size, c.hidden_size}),
+      .bias = {}};
   head_ = pack(checkpoint, {&head, 1}, 1, pool);
-  rope_ = make_rope_table(rope_inverse_frequencies(c.rope_theta, c.head_dim, c.rope_factors), c.max_positions);
+  rope_ = make_rope_table(rope_inverse_frequencies(c.rope_theta, c.head_dim, c.rope_factors),
+                          c.max_positions);
 }
 
-std::unique_ptr<PackedMatrix> Model::pack(const Checkpoint& checkpoint, std::span<const MatrixPart> parts, int64_t n_segments,
+std::unique_ptr<PackedMatrix> Model::pack(const Checkpoint& checkpoint,
+                                          std::span<const MatrixPart> parts, int64_t n_segments,
                                           ThreadPool& pool) {
   auto packed = kernels_.pack(parts, n_segments, pool);
   packed_bytes_ += packed->packed_bytes;
@@ -81,17 +96,22 @@ Model::Layer Model::load_layer(const Checkpoint& checkpoint, int64_t index, Thre
   const ModelConfig& c = config_;
   const int64_t q_dim = c.n_heads * c.head_dim, kv_dim = c.n_kv_heads * c.head_dim;
   const auto matrix = [&](const char* rest, int64_t n_out, int64_t n_in) {
-    return MatrixPart{.weight = &checked(checkpoint, layer_name(index, rest), {n_out, n_in}), .bias = {}};
+    return MatrixPart{.weight = &checked(checkpoint, layer_name(index, rest), {n_out, n_in}),
+                      .bias = {}};
   };
   Layer layer;
-  layer.attention_norm = vector_tensor(checkpoint, layer_name(index, "input_layernorm.weight"), c.hidden_size);
-  layer.mlp_norm = vector_tensor(checkpoint, layer_name(index, "post_attention_layernorm.weight"), c.hidden_size);
+  layer.attention_norm =
+      vector_tensor(checkpoint, layer_name(index, "input_layernorm.weight"), c.hidden_size);
+  layer.mlp_norm = vector_tensor(checkpoint, layer_name(index, "post_attention_layernorm.weight"),
+                                 c.hidden_size);
 
-  MatrixPart qkv[] = {matrix("self_attn.q_proj.weight", q_dim, c.hidden_size), matrix("self_attn.k_proj.weight", kv_dim, c.hidden_size),
+  MatrixPart qkv[] = {matrix("self_attn.q_proj.weight", q_dim, c.hidden_size),
+                      matrix("self_attn.k_proj.weight", kv_dim, c.hidden_size),
                       matrix("self_attn.v_proj.weight", kv_dim, c.hidden_size)};
   std::vector<float> biases[3];
   if (c.qkv_bias) {
-    const char* names[] = {"self_attn.q_proj.bias", "self_attn.k_proj.bias", "self_attn.v_proj.bias"};
+    const char* names[] = {"self_attn.q_proj.bias", "self_attn.k_proj.bias",
+                           "self_attn.v_proj.bias"};
     for (int i = 0; i < 3; ++i) {
       biases[i] = vector_tensor(checkpoint, layer_name(index, names[i]), i == 0 ? q_dim : kv_dim);
       qkv[i].bias = biases[i];
@@ -111,7 +131,10 @@ Model::Layer Model::load_layer(const Checkpoint& checkpoint, int64_t index, Thre
 }
 
 KvShape Model::kv_shape(KvDType dtype) const {
-  return {.n_layers = config_.n_layers, .n_kv_heads = config_.n_kv_heads, .head_dim = config_.head_dim, .dtype = dtype};
+  return {.n_layers = config_.n_layers,
+          .n_kv_heads = config_.n_kv_heads,
+          .head_dim = config_.head_dim,
+          .dtype = dtype};
 }
 
 void Model::embed(std::span<const int32_t> token_ids, float* out, ThreadPool& pool) const {
@@ -123,14 +146,17 @@ void Model::embed(std::span<const int32_t> token_ids, float* out, ThreadPool& po
   });
 }
 
-void Model::attention_block(const Layer& layer, const BatchView& batch, const KvLayerView& cache, StepBuffers& b, ThreadPool& pool) const {
+void Model::attention_block(const Layer& layer, const BatchView& batch, const KvLayerView& cache,
+                            StepBuffers& b, ThreadPool& pool) const {
   const ModelConfig& c = config_;
-  const int64_t q_dim = c.n_heads * c.head_dim, kv_dim = c.n_kv_heads * c.head_dim, stride = q_dim + 2 * kv_dim;
+  const int64_t q_dim = c.n_heads * c.head_dim, kv_dim = c.n_kv_heads * c.head_dim,
+                stride = q_dim + 2 * kv_dim;
   const RopeView rope{.cos = rope_.cos.data(), .sin = rope_.sin.data(), .head_dim = c.head_dim};
   float* q = b.qkv.data();
   float* k = q + q_dim;
   float* v = k + kv_dim;
-  kernels_.rms_norm(b.hidden.data(), layer.attention_norm.data(), rms_norm_eps_, batch.n_rows, c.hidden_size, b.normed.data(), pool);
+  kernels_.rms_norm(b.hidden.data(), layer.attention_norm.data(), rms_norm_eps_, batch.n_rows,
+                    c.hidden_size, b.normed.data(), pool);
   kernels_.matmul(*layer.qkv, b.normed.data(), batch.n_rows, q, pool);
   kernels_.rope(q, stride, c.n_heads, rope, batch, pool);
   kernels_.rope(k, stride, c.n_kv_heads, rope, batch, pool);
@@ -142,15 +168,17 @@ void Model::attention_block(const Layer& layer, const BatchView& batch, const Kv
 
 void Model::mlp_block(const Layer& layer, int64_t n_rows, StepBuffers& b, ThreadPool& pool) const {
   const ModelConfig& c = config_;
-  kernels_.rms_norm(b.hidden.data(), layer.mlp_norm.data(), rms_norm_eps_, n_rows, c.hidden_size, b.normed.data(), pool);
+  kernels_.rms_norm(b.hidden.data(), layer.mlp_norm.data(), rms_norm_eps_, n_rows, c.hidden_size,
+                    b.normed.data(), pool);
   kernels_.matmul(*layer.gate_up, b.normed.data(), n_rows, b.gate_up.data(), pool);
   kernels_.silu_mul(b.gate_up.data(), n_rows, c.intermediate_size, b.activated.data(), pool);
   kernels_.matmul(*layer.down, b.activated.data(), n_rows, b.projected.data(), pool);
   kernels_.residual(b.hidden.data(), b.projected.data(), n_rows * c.hidden_size, pool);
 }
 
-void Model::forward(std::span<const int32_t> token_ids, const BatchView& batch, std::span<const int64_t> logits_rows, KvCache& cache,
-                    StepBuffers& b, ThreadPool& pool) const {
+void Model::forward(std::span<const int32_t> token_ids, const BatchView& batch,
+                    std::span<const int64_t> logits_rows, KvCache& cache, StepBuffers& b,
+                    ThreadPool& pool) const {
   const ModelConfig& c = config_;
   const int64_t n_rows = batch.n_rows, n_logits = static_cast<int64_t>(logits_rows.size());
   ISOBIT_REQUIRE(n_rows > 0 && static_cast<int64_t>(token_ids.size()) == n_rows);
@@ -174,7 +202,8 @@ void Model::forward(std::span<const int32_t> token_ids, const BatchView& batch, 
     const float* row = b.hidden.data() + logits_rows[static_cast<size_t>(i)] * c.hidden_size;
     std::copy(row, row + c.hidden_size, b.logits_in.data() + i * c.hidden_size);
   }
-  kernels_.rms_norm(b.logits_in.data(), final_norm_.data(), rms_norm_eps_, n_logits, c.hidden_size, b.logits_in.data(), pool);
+  kernels_.rms_norm(b.logits_in.data(), final_norm_.data(), rms_norm_eps_, n_logits, c.hidden_size,
+                    b.logits_in.data(), pool);
   kernels_.matmul(*head_, b.logits_in.data(), n_logits, b.logits.data(), pool);
 }
 

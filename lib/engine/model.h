@@ -1,7 +1,8 @@
 // A Llama-family decoder: packed weights and one forward step over the rows of a batch.
 //
-// The step is a list of the contract's operators in their order; it decides nothing about order or rounding itself. Which
-// rows are in the step, and whose they are, reaches only attention and the cache, through BatchView.
+// The step is a list of the contract's operators in their order; it decides nothing about order or
+// rounding itself. Which rows are in the step, and whose they are, reaches only attention and the
+// cache, through BatchView.
 #pragma once
 
 #include <cstdint>
@@ -18,22 +19,23 @@ namespace isobit {
 
 // Buffers of a step, grown to the largest step seen and kept. All (n_rows, ...) row-major f32.
 struct StepBuffers {
-  std::vector<float> hidden;      // (n_rows, hidden_size): the residual stream
-  std::vector<float> normed;      // (n_rows, hidden_size)
-  std::vector<float> qkv;         // (n_rows, (n_heads + 2 n_kv_heads) * head_dim)
-  std::vector<float> attended;    // (n_rows, n_heads * head_dim)
-  std::vector<float> projected;   // (n_rows, hidden_size)
-  std::vector<float> gate_up;     // (n_rows, 2 * intermediate_size)
-  std::vector<float> activated;   // (n_rows, intermediate_size)
-  std::vector<float> logits_in;   // (n_logits_rows, hidden_size)
-  std::vector<float> logits;      // (n_logits_rows, vocab_size)
+  std::vector<float> hidden;     // (n_rows, hidden_size): the residual stream
+  std::vector<float> normed;     // (n_rows, hidden_size)
+  std::vector<float> qkv;        // (n_rows, (n_heads + 2 n_kv_heads) * head_dim)
+  std::vector<float> attended;   // (n_rows, n_heads * head_dim)
+  std::vector<float> projected;  // (n_rows, hidden_size)
+  std::vector<float> gate_up;    // (n_rows, 2 * intermediate_size)
+  std::vector<float> activated;  // (n_rows, intermediate_size)
+  std::vector<float> logits_in;  // (n_logits_rows, hidden_size)
+  std::vector<float> logits;     // (n_logits_rows, vocab_size)
 };
 
 class Model {
  public:
-  // Checks the shape of every tensor, packs the weights for `kernels`, and gives the file's pages back as it goes.
-  // Throws Error(environment) when the checkpoint lacks a tensor, or holds one of a wrong shape or an unusable dtype.
-  // `checkpoint` must outlive the model: embedding rows are read from the mapped file.
+  // Checks the shape of every tensor, packs the weights for `kernels`, and gives the file's pages
+  // back as it goes. Throws Error(environment) when the checkpoint lacks a tensor, or holds one of
+  // a wrong shape or an unusable dtype. `checkpoint` must outlive the model: embedding rows are
+  // read from the mapped file.
   Model(const Checkpoint& checkpoint, const KernelSet& kernels, ThreadPool& pool);
 
   const ModelConfig& config() const { return config_; }
@@ -41,10 +43,11 @@ class Model {
   KvShape kv_shape(KvDType dtype) const;
   size_t packed_bytes() const { return packed_bytes_; }
 
-  // token_ids (batch.n_rows). Writes keys and values of all rows to `cache`, and the logits of the rows listed in
-  // `logits_rows` (ascending row indices) to buffers.logits.
-  void forward(std::span<const int32_t> token_ids, const BatchView& batch, std::span<const int64_t> logits_rows, KvCache& cache,
-               StepBuffers& buffers, ThreadPool& pool) const;
+  // token_ids (batch.n_rows). Writes keys and values of all rows to `cache`, and the logits of the
+  // rows listed in `logits_rows` (ascending row indices) to buffers.logits.
+  void forward(std::span<const int32_t> token_ids, const BatchView& batch,
+               std::span<const int64_t> logits_rows, KvCache& cache, StepBuffers& buffers,
+               ThreadPool& pool) const;
 
  private:
   struct Layer {
@@ -54,18 +57,21 @@ class Model {
   };
 
   Layer load_layer(const Checkpoint& checkpoint, int64_t index, ThreadPool& pool);
-  std::unique_ptr<PackedMatrix> pack(const Checkpoint& checkpoint, std::span<const MatrixPart> parts, int64_t n_segments, ThreadPool& pool);
+  std::unique_ptr<PackedMatrix> pack(const Checkpoint& checkpoint,
+                                     std::span<const MatrixPart> parts, int64_t n_segments,
+                                     ThreadPool& pool);
   void embed(std::span<const int32_t> token_ids, float* out, ThreadPool& pool) const;
-  void attention_block(const Layer& layer, const BatchView& batch, const KvLayerView& cache, StepBuffers& b, ThreadPool& pool) const;
+  void attention_block(const Layer& layer, const BatchView& batch, const KvLayerView& cache,
+                       StepBuffers& b, ThreadPool& pool) const;
   void mlp_block(const Layer& layer, int64_t n_rows, StepBuffers& b, ThreadPool& pool) const;
 
   ModelConfig config_;
   const KernelSet& kernels_;
-  const TensorView* embedding_;       // (vocab_size, hidden_size), in the mapped file
+  const TensorView* embedding_;  // (vocab_size, hidden_size), in the mapped file
   std::vector<Layer> layers_;
-  std::vector<float> final_norm_;     // (hidden_size)
+  std::vector<float> final_norm_;       // (hidden_size)
   std::unique_ptr<PackedMatrix> head_;  // (vocab_size, hidden_size)
-  RopeTable rope_;  // for positions [0, max_positions)
+  RopeTable rope_;                      // for positions [0, max_positions)
   AttentionShape attention_shape_;
   float rms_norm_eps_ = 0;
   size_t packed_bytes_ = 0;

@@ -1,16 +1,17 @@
 #include "engine/row_scores.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
-#include <bit>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 namespace isobit {
 
-static_assert(std::endian::native == std::endian::little, "digests are defined over little-endian f32");
+static_assert(std::endian::native == std::endian::little,
+              "digests are defined over little-endian f32");
 
 Hash128 logits_hash(std::span<const float> row) {
   constexpr size_t kBlock = 1024;
@@ -40,7 +41,8 @@ std::vector<RankedLogit> top_logits(std::span<const float> row, int64_t n) {
     return a.logit > b.logit || (a.logit == b.logit && a.token_id < b.token_id);
   };
   const size_t wanted = std::min(row.size(), static_cast<size_t>(std::max<int64_t>(n, 0)));
-  std::vector<RankedLogit> best;  // sorted; ids ascend during the scan, so a tie never displaces an earlier id
+  std::vector<RankedLogit>
+      best;  // sorted; ids ascend during the scan, so a tie never displaces an earlier id
   if (wanted == 0) return best;
   best.reserve(wanted + 1);
   for (size_t id = 0; id < row.size(); ++id) {
@@ -52,6 +54,8 @@ std::vector<RankedLogit> top_logits(std::span<const float> row, int64_t n) {
   return best;
 }
 
-float logprob(float logit, float row_max, float log_of_sum) { return (logit - row_max) - log_of_sum; }
+float logprob(float logit, float row_max, float log_of_sum) {
+  return (logit - row_max) - log_of_sum;
+}
 
 }  // namespace isobit

@@ -20,10 +20,12 @@ struct SamplePoint {
 // True when the token is the argmax of the raw row: no penalty, no bias, temperature 0.
 bool is_plain_greedy(const Sampling& sampling);
 
-// `row`: raw logits (vocab). `prompt` and `output`: the tokens so far, for penalties. `scratch` is resized and reused.
-// Throws Error(usage) when a parameter is out of its range (validate_sampling says which).
-int32_t sample_token(std::span<const float> row, const Sampling& sampling, const SamplePoint& point, std::span<const int32_t> prompt,
-                     std::span<const int32_t> output, std::vector<float>& scratch);
+// `row`: raw logits (vocab). `prompt` and `output`: the tokens so far, for penalties. `scratch` is
+// resized and reused. Throws Error(usage) when a parameter is out of its range (validate_sampling
+// says which).
+int32_t sample_token(std::span<const float> row, const Sampling& sampling, const SamplePoint& point,
+                     std::span<const int32_t> prompt, std::span<const int32_t> output,
+                     std::vector<float>& scratch);
 
 // Throws Error(usage) naming the parameter, its value and the range that it must lie in.
 void validate_sampling(const Sampling& sampling, int64_t vocab_size);

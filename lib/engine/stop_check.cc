@@ -5,10 +5,14 @@
 namespace isobit {
 
 StopCheck::StopCheck(const Request& request, std::vector<int32_t> eos_token_ids)
-    : stop_(request.stop), max_tokens_(request.max_tokens), eos_token_ids_(std::move(eos_token_ids)) {}
+    : stop_(request.stop),
+      max_tokens_(request.max_tokens),
+      eos_token_ids_(std::move(eos_token_ids)) {}
 
 bool StopCheck::stops_at(int32_t token_id) const {
-  const auto has = [&](const std::vector<int32_t>& ids) { return std::find(ids.begin(), ids.end(), token_id) != ids.end(); };
+  const auto has = [&](const std::vector<int32_t>& ids) {
+    return std::find(ids.begin(), ids.end(), token_id) != ids.end();
+  };
   return has(stop_.token_ids) || (!stop_.ignore_eos && has(eos_token_ids_));
 }
 
@@ -24,7 +28,8 @@ bool StopCheck::cut_at_stop_string(size_t n_new_bytes) {
   return true;
 }
 
-std::optional<FinishReason> StopCheck::add(int32_t token_id, const std::string& bytes, bool is_forced) {
+std::optional<FinishReason> StopCheck::add(int32_t token_id, const std::string& bytes,
+                                           bool is_forced) {
   ++n_tokens_;
   if (!is_forced && stops_at(token_id)) return FinishReason::kStopToken;
   text_ += bytes;

@@ -11,13 +11,14 @@
 
 namespace isobit {
 
-// Follows one answer. Stop strings are matched on bytes, across token boundaries; the text ends before the match, as serving
-// engines do, while the token that completed it stays in the trace.
+// Follows one answer. Stop strings are matched on bytes, across token boundaries; the text ends
+// before the match, as serving engines do, while the token that completed it stays in the trace.
 class StopCheck {
  public:
   StopCheck(const Request& request, std::vector<int32_t> eos_token_ids);
 
-  // `bytes`: what the token adds to the text. `is_forced`: teacher forcing, where only the length ends an answer.
+  // `bytes`: what the token adds to the text. `is_forced`: teacher forcing, where only the length
+  // ends an answer.
   std::optional<FinishReason> add(int32_t token_id, const std::string& bytes, bool is_forced);
   const std::string& text() const { return text_; }
 

@@ -6,13 +6,21 @@
 
 namespace isobit {
 
-enum class FingerprintClass { kModel, kText, kNumerics, kSoftware, kHardware, kScheduler, kEnvironment };
+enum class FingerprintClass {
+  kModel,
+  kText,
+  kNumerics,
+  kSoftware,
+  kHardware,
+  kScheduler,
+  kEnvironment
+};
 enum class FingerprintSource { kMeasured, kDeclared, kServer, kUnknown };
 
 struct FingerprintItem {
   FingerprintClass item_class = FingerprintClass::kModel;
-  std::string name;    // dotted, without the class: "weights.stored_root"
-  std::string value;   // empty when the source is kUnknown
+  std::string name;   // dotted, without the class: "weights.stored_root"
+  std::string value;  // empty when the source is kUnknown
   FingerprintSource source = FingerprintSource::kMeasured;
   std::string reason;  // why it is unknown, or absent
 };
@@ -22,7 +30,7 @@ struct Fingerprint {
   std::string id;                      // SHA-256 (hex) of the canonical JSON of the items
 };
 
-const char* name(FingerprintClass item_class);    // "model", "text", ...
-const char* name(FingerprintSource source);       // "measured", ...
+const char* name(FingerprintClass item_class);  // "model", "text", ...
+const char* name(FingerprintSource source);     // "measured", ...
 
 }  // namespace isobit

@@ -21,7 +21,7 @@ struct Sampling {
   double frequency_penalty = 0;
   double presence_penalty = 0;
   std::vector<std::pair<int32_t, double>> logit_bias;  // (token id, bias), ascending ids
-  uint64_t seed = 0;  // always resolved before a target sees it
+  uint64_t seed = 0;                                   // always resolved before a target sees it
   SeedSource seed_source = SeedSource::kRequestId;
   int32_t n = 1;  // choices; choice i is sample index i
 };
@@ -38,7 +38,8 @@ struct Request {
   int32_t max_tokens = 16;
   Sampling sampling;
   Stop stop;
-  // Teacher forcing: generated position i takes forced_token_ids[i] whatever the sampler says; scores are still the model's.
+  // Teacher forcing: generated position i takes forced_token_ids[i] whatever the sampler says;
+  // scores are still the model's.
   std::vector<int32_t> forced_token_ids;
   int32_t n_top = 5;  // alternatives recorded per position
   std::vector<std::string> tags;

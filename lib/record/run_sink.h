@@ -1,4 +1,5 @@
-// Where a run goes while it happens: the runner writes to it, the store implements it, tests fake it.
+// Where a run goes while it happens: the runner writes to it, the store implements it, tests fake
+// it.
 //
 // It sits here and not beside the runner because the store may know records only.
 #pragma once

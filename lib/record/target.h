@@ -15,9 +15,10 @@ namespace isobit {
 
 struct Capabilities {
   bool logprobs = false;
-  bool logits_hashes = false;      // needed by level 2
+  bool logits_hashes = false;  // needed by level 2
   bool teacher_forcing = false;
-  std::vector<std::string> axes;   // matrix axes that this target can set: "engine.chunked_prefill", ...
+  std::vector<std::string>
+      axes;  // matrix axes that this target can set: "engine.chunked_prefill", ...
 };
 
 // One row of traffic. Neighbours load the target; only probes are recorded.
@@ -30,7 +31,8 @@ struct WorkItem {
 struct Workload {
   std::vector<WorkItem> items;
   int32_t concurrency = 1;
-  std::map<std::string, std::string> settings;  // axis key -> value, for the axes that the target declares
+  std::map<std::string, std::string>
+      settings;  // axis key -> value, for the axes that the target declares
 };
 
 class Target {
@@ -38,9 +40,11 @@ class Target {
   virtual ~Target() = default;
   virtual std::string name() const = 0;
   virtual Capabilities capabilities() const = 0;
-  // Runs the workload; calls `on_trace(item index, trace)` on the calling thread for each finished choice of each recorded
-  // item, in completion order. Throws Error(unsupported) for a setting it cannot honour, before sending anything.
-  virtual void run(const Workload& workload, const std::function<void(size_t, Trace)>& on_trace) = 0;
+  // Runs the workload; calls `on_trace(item index, trace)` on the calling thread for each finished
+  // choice of each recorded item, in completion order. Throws Error(unsupported) for a setting it
+  // cannot honour, before sending anything.
+  virtual void run(const Workload& workload,
+                   const std::function<void(size_t, Trace)>& on_trace) = 0;
 };
 
 }  // namespace isobit

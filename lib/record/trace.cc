@@ -6,8 +6,10 @@ namespace isobit {
 namespace {
 
 constexpr std::pair<FinishReason, const char*> kNames[] = {
-    {FinishReason::kLength, "length"},       {FinishReason::kStopToken, "stop_token"},
-    {FinishReason::kStopString, "stop_string"}, {FinishReason::kCancelled, "cancelled"},
+    {FinishReason::kLength, "length"},
+    {FinishReason::kStopToken, "stop_token"},
+    {FinishReason::kStopString, "stop_string"},
+    {FinishReason::kCancelled, "cancelled"},
     {FinishReason::kError, "error"},
 };
 

@@ -19,9 +19,9 @@ struct TokenScore {
 struct TracePosition {
   int32_t token_id = 0;
   float logprob = 0;
-  std::optional<float> margin;        // top-1 minus top-2 raw logit (a server's: of logprobs); nats
-  std::vector<TokenScore> top;        // by (logprob descending, id ascending)
-  std::optional<Hash128> logits_hash; // the head's whole output row (numeric contract section 3)
+  std::optional<float> margin;  // top-1 minus top-2 raw logit (a server's: of logprobs); nats
+  std::vector<TokenScore> top;  // by (logprob descending, id ascending)
+  std::optional<Hash128> logits_hash;  // the head's whole output row (numeric contract section 3)
 };
 
 enum class FinishReason { kLength, kStopToken, kStopString, kCancelled, kError };
@@ -32,11 +32,11 @@ std::optional<FinishReason> finish_reason_from_name(const std::string& name);
 struct SchedulingFacts {
   int32_t max_batch_requests = 0;  // most requests in one step with this one
   int32_t min_batch_requests = 0;
-  int32_t max_batch_tokens = 0;    // most token rows in one step
-  int32_t first_row = 0;           // this sample's row in the step that produced its first token
+  int32_t max_batch_tokens = 0;  // most token rows in one step
+  int32_t first_row = 0;         // this sample's row in the step that produced its first token
   std::vector<int32_t> prefill_chunks_tokens;  // in order; one entry: not chunked
   int32_t n_steps = 0;
-  int32_t n_mixed_steps = 0;       // steps in which prefill and decode were computed together
+  int32_t n_mixed_steps = 0;  // steps in which prefill and decode were computed together
   int32_t n_cached_tokens = 0;
   int32_t n_preemptions = 0;
 };
@@ -47,8 +47,8 @@ struct Trace {
   uint64_t seed = 0;
   std::vector<TracePosition> positions;
   FinishReason finish_reason = FinishReason::kLength;
-  std::string text;   // decoded output; may end in an incomplete UTF-8 sequence
-  std::string error;  // set when finish_reason is kError: what the target said
+  std::string text;         // decoded output; may end in an incomplete UTF-8 sequence
+  std::string error;        // set when finish_reason is kError: what the target said
   bool non_finite = false;  // a logits row held a NaN or an infinity: a finding, its hash is absent
   SchedulingFacts scheduling;
   double ttft_ms = 0;

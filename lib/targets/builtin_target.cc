@@ -9,7 +9,8 @@
 namespace isobit {
 namespace {
 
-constexpr const char* kAxes[] = {"engine.chunked_prefill", "engine.kernel_set", "engine.isa", "engine.kv_dtype", "engine.threads"};
+constexpr const char* kAxes[] = {"engine.chunked_prefill", "engine.kernel_set", "engine.isa",
+                                 "engine.kv_dtype", "engine.threads"};
 
 int64_t positive_integer(const std::string& key, const std::string& text) {
   int64_t value = 0;
@@ -27,7 +28,8 @@ KvDType kv_dtype_from_name(const std::string& text) {
   throw Error(ErrorCode::usage, "engine.kv_dtype is '" + text + "'; f16, f32 or bf16 is expected");
 }
 
-std::string value_or(const std::map<std::string, std::string>& settings, const char* key, const std::string& fallback) {
+std::string value_or(const std::map<std::string, std::string>& settings, const char* key,
+                     const std::string& fallback) {
   const auto it = settings.find(key);
   return it == settings.end() ? fallback : it->second;
 }
@@ -53,28 +55,43 @@ struct BuiltinTarget::Configured {
   Model model;
   Engine engine;
 
-  Configured(std::string key, const Checkpoint& checkpoint, const KernelSet& kernels, int n_threads, const std::vector<std::string>& token_bytes)
-      : key(std::move(key)), pool(n_threads), model(checkpoint, kernels, pool), engine(model, token_bytes, pool) {}
+  Configured(std::string key, const Checkpoint& checkpoint, const KernelSet& kernels, int n_threads,
+             const std::vector<std::string>& token_bytes)
+      : key(std::move(key)),
+        pool(n_threads),
+        model(checkpoint, kernels, pool),
+        engine(model, token_bytes, pool) {}
 };
 
-BuiltinTarget::BuiltinTarget(const Checkpoint& checkpoint, std::vector<std::string> token_bytes, BuiltinDefaults defaults)
-    : checkpoint_(checkpoint), token_bytes_(std::move(token_bytes)), defaults_(std::move(defaults)) {}
+BuiltinTarget::BuiltinTarget(const Checkpoint& checkpoint, std::vector<std::string> token_bytes,
+                             BuiltinDefaults defaults)
+    : checkpoint_(checkpoint),
+      token_bytes_(std::move(token_bytes)),
+      defaults_(std::move(defaults)) {}
 
 BuiltinTarget::~BuiltinTarget() = default;
 
-std::string BuiltinTarget::name() const { return "isobit"; }
+std::string BuiltinTarget::name() const {
+  return "isobit";
+}
 
 Capabilities BuiltinTarget::capabilities() const {
-  return {.logprobs = true, .logits_hashes = true, .teacher_forcing = true, .axes = {std::begin(kAxes), std::end(kAxes)}};
+  return {.logprobs = true,
+          .logits_hashes = true,
+          .teacher_forcing = true,
+          .axes = {std::begin(kAxes), std::end(kAxes)}};
 }
 
 int BuiltinTarget::n_threads(const std::map<std::string, std::string>& settings) const {
   const std::string text = value_or(settings, "engine.threads", "all");
-  return text == "all" ? defaults_.n_threads : static_cast<int>(positive_integer("engine.threads", text));
+  return text == "all" ? defaults_.n_threads
+                       : static_cast<int>(positive_integer("engine.threads", text));
 }
 
-BuiltinTarget::Configured& BuiltinTarget::configure(const std::map<std::string, std::string>& settings) {
-  const KernelSet& kernels = kernel_set(value_or(settings, "engine.kernel_set", defaults_.kernel_set), isa(settings, defaults_.isa));
+BuiltinTarget::Configured& BuiltinTarget::configure(
+    const std::map<std::string, std::string>& settings) {
+  const KernelSet& kernels = kernel_set(
+      value_or(settings, "engine.kernel_set", defaults_.kernel_set), isa(settings, defaults_.isa));
   const int threads = n_threads(settings);
   const std::string key = kernels.name + "/" + kernels.isa + "/" + std::to_string(threads);
   if (!configured_ || configured_->key != key) {
@@ -84,14 +101,19 @@ BuiltinTarget::Configured& BuiltinTarget::configure(const std::map<std::string, 
   return *configured_;
 }
 
-void BuiltinTarget::run(const Workload& workload, const std::function<void(size_t, Trace)>& on_trace) {
+void BuiltinTarget::run(const Workload& workload,
+                        const std::function<void(size_t, Trace)>& on_trace) {
   run_with_rows(workload, on_trace, {});
 }
 
-void BuiltinTarget::run_with_rows(const Workload& workload, const std::function<void(size_t, Trace)>& on_trace, const RowSink& on_row) {
+void BuiltinTarget::run_with_rows(const Workload& workload,
+                                  const std::function<void(size_t, Trace)>& on_trace,
+                                  const RowSink& on_row) {
   EngineOptions options;
-  options.kv_dtype = kv_dtype_from_name(value_or(workload.settings, "engine.kv_dtype", defaults_.kv_dtype));
-  options.limits = {.max_batch_tokens = defaults_.max_batch_tokens, .prefill_chunk_tokens = chunk_tokens(workload.settings)};
+  options.kv_dtype =
+      kv_dtype_from_name(value_or(workload.settings, "engine.kv_dtype", defaults_.kv_dtype));
+  options.limits = {.max_batch_tokens = defaults_.max_batch_tokens,
+                    .prefill_chunk_tokens = chunk_tokens(workload.settings)};
   options.max_batch_requests = workload.concurrency;
   std::vector<Request> requests;
   for (const WorkItem& item : workload.items) requests.push_back(item.request);

@@ -1,4 +1,5 @@
-// The built-in engine as a Target: what the matrix sets per cell becomes kernel set, threads, chunking and cache type.
+// The built-in engine as a Target: what the matrix sets per cell becomes kernel set, threads,
+// chunking and cache type.
 #pragma once
 
 #include <map>
@@ -15,7 +16,7 @@ namespace isobit {
 // What a cell that says nothing runs with.
 struct BuiltinDefaults {
   std::string kernel_set = "cpu";
-  std::string isa;        // empty: the best of this machine
+  std::string isa;  // empty: the best of this machine
   std::string kv_dtype = "f16";
   int n_threads = 1;
   int64_t max_batch_tokens = 2048;
@@ -23,8 +24,10 @@ struct BuiltinDefaults {
 
 class BuiltinTarget : public Target {
  public:
-  // `token_bytes`: (vocab_size) what each token adds to the text. `checkpoint` must outlive the target.
-  BuiltinTarget(const Checkpoint& checkpoint, std::vector<std::string> token_bytes, BuiltinDefaults defaults);
+  // `token_bytes`: (vocab_size) what each token adds to the text. `checkpoint` must outlive the
+  // target.
+  BuiltinTarget(const Checkpoint& checkpoint, std::vector<std::string> token_bytes,
+                BuiltinDefaults defaults);
   ~BuiltinTarget() override;
 
   std::string name() const override;
@@ -32,7 +35,8 @@ class BuiltinTarget : public Target {
   void run(const Workload& workload, const std::function<void(size_t, Trace)>& on_trace) override;
 
   // The same, with every scored row shown to `on_row` (item index, sample index, position, logits).
-  void run_with_rows(const Workload& workload, const std::function<void(size_t, Trace)>& on_trace, const RowSink& on_row);
+  void run_with_rows(const Workload& workload, const std::function<void(size_t, Trace)>& on_trace,
+                     const RowSink& on_row);
 
  private:
   struct Configured;
@@ -42,7 +46,8 @@ class BuiltinTarget : public Target {
   const Checkpoint& checkpoint_;
   const std::vector<std::string> token_bytes_;
   const BuiltinDefaults defaults_;
-  std::unique_ptr<Configured> configured_;  // the latest; cells are ordered so that it is rarely rebuilt
+  std::unique_ptr<Configured>
+      configured_;  // the latest; cells are ordered so that it is rarely rebuilt
 };
 
 }  // namespace isobit

@@ -14,8 +14,8 @@ namespace isobit {
 // How the rows of a stored matrix relate to the rows of the model's matrix.
 enum class RowOrder {
   kAsStored,
-  // llama.cpp's converter interleaves the two halves of every rotary head of Q and K: stored row 2i of a head is model row i,
-  // stored row 2i+1 is model row i + head_dim/2.
+  // llama.cpp's converter interleaves the two halves of every rotary head of Q and K: stored row 2i
+  // of a head is model row i, stored row 2i+1 is model row i + head_dim/2.
   kInterleavedHalves,
 };
 
@@ -35,7 +35,9 @@ struct TensorView {
   // The stored row that holds the model's row `model_row`.
   int64_t stored_row(int64_t model_row) const;
   // Bytes of the model's row `model_row`, after undoing row_order.
-  const std::byte* row(int64_t model_row) const { return bytes.data() + static_cast<size_t>(stored_row(model_row)) * row_bytes(); }
+  const std::byte* row(int64_t model_row) const {
+    return bytes.data() + static_cast<size_t>(stored_row(model_row)) * row_bytes();
+  }
 };
 
 }  // namespace isobit

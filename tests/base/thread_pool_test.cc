@@ -25,7 +25,11 @@ TEST_CASE("every item runs exactly once, for any number of threads") {
 
 TEST_CASE("an exception in an item reaches the caller and the pool stays usable") {
   ThreadPool pool(2);
-  CHECK_THROWS_AS(pool.run(100, [](size_t i, int) { if (i == 50) throw std::runtime_error("x"); }), std::runtime_error);
+  CHECK_THROWS_AS(pool.run(100,
+                           [](size_t i, int) {
+                             if (i == 50) throw std::runtime_error("x");
+                           }),
+                  std::runtime_error);
   std::atomic<int> n{0};
   pool.run(10, [&](size_t, int) { ++n; });
   CHECK(n.load() == 10);

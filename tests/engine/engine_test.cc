@@ -43,7 +43,8 @@ std::vector<Request> mixed_requests() {
   for (size_t i = 0; i < std::size(lengths); ++i) {
     Request r;
     r.id = "r" + std::to_string(i);
-    for (int t = 0; t < lengths[i]; ++t) r.prompt_token_ids.push_back((t * 37 + static_cast<int>(i) * 11) % 307);
+    for (int t = 0; t < lengths[i]; ++t)
+      r.prompt_token_ids.push_back((t * 37 + static_cast<int>(i) * 11) % 307);
     r.max_tokens = 6 + static_cast<int>(i);
     if (i % 2) {
       r.sampling.temperature = 0.8;
@@ -87,7 +88,8 @@ TEST_CASE("an answer does not depend on company, chunking, budget or threads") {
     Bench bench(checkpoint, kernel_set(set));
     const auto alone = bench.run(requests, options(1));
     for (const int64_t concurrency : {2, 6}) {
-      for (const int64_t chunk : {0, 1, 16, 50}) check_same(alone, bench.run(requests, options(concurrency, chunk)));
+      for (const int64_t chunk : {0, 1, 16, 50})
+        check_same(alone, bench.run(requests, options(concurrency, chunk)));
     }
     check_same(alone, bench.run(requests, options(6, 0, 20)));
     std::vector<Request> reversed(requests.rbegin(), requests.rend());
@@ -111,7 +113,8 @@ TEST_CASE("every available instruction set of the cpu set gives the reference's 
     for (const KernelSetStatus& status : list_kernel_sets()) {
       if (status.name != "cpu" || !status.available) continue;
       INFO("instruction set " << status.isa);
-      check_same(expected, Bench(checkpoint, kernel_set("cpu", status.isa)).run(requests, options(3)));
+      check_same(expected,
+                 Bench(checkpoint, kernel_set("cpu", status.isa)).run(requests, options(3)));
     }
   }
 }
@@ -134,7 +137,9 @@ TEST_CASE("n choices of one request are drawn apart, and greedy ones agree") {
   check_same(answers, bench.run(requests, options(4, 3)));
 }
 
-TEST_CASE("forced tokens are scored, not chosen, and the scores are those of the free run that took them") {
+TEST_CASE(
+    "forced tokens are scored, not chosen, and the scores are those of the free run that took "
+    "them") {
   const RandomCheckpoint checkpoint;
   Bench bench(checkpoint, kernel_set("reference"));
   Request r = mixed_requests()[2];
@@ -164,7 +169,8 @@ TEST_CASE("requests that the model cannot take are refused before anything runs"
   Bench bench(checkpoint, kernel_set("reference"));
   Request r = mixed_requests()[0];
   const auto refuses = [&](const char* text) {
-    CHECK_THROWS_WITH_AS(bench.run({mixed_requests()[1], r}, options(1)), doctest::Contains(text), Error);
+    CHECK_THROWS_WITH_AS(bench.run({mixed_requests()[1], r}, options(1)), doctest::Contains(text),
+                         Error);
   };
   r.max_tokens = 2000;
   refuses("context of 1024");
@@ -201,5 +207,7 @@ TEST_CASE("a tensor of a wrong shape is refused with both shapes") {
   RandomCheckpoint checkpoint;
   checkpoint.mutable_tensors().at("model.layers.1.mlp.up_proj.weight").shape = {352, 161};
   ThreadPool pool(1);
-  CHECK_THROWS_WITH_AS(Model(checkpoint, kernel_set("reference"), pool), doctest::Contains("(352, 161), the configuration asks for (352, 160)"), Error);
+  CHECK_THROWS_WITH_AS(Model(checkpoint, kernel_set("reference"), pool),
+                       doctest::Contains("(352, 161), the configuration asks for (352, 160)"),
+                       Error);
 }

@@ -45,8 +45,9 @@ TEST_CASE("the hash of a short row is the digest of one block digest, high half 
 TEST_CASE("a NaN or an infinity anywhere is seen") {
   std::vector<float> row(1000, 1.0f);
   CHECK(all_finite(row));
-  for (const float bad : {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
-                          std::numeric_limits<float>::quiet_NaN()}) {
+  for (const float bad :
+       {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
+        std::numeric_limits<float>::quiet_NaN()}) {
     row[997] = bad;
     CHECK(!all_finite(row));
     row[997] = std::numeric_limits<float>::max();

@@ -14,15 +14,19 @@ using namespace isobit;
 
 namespace {
 
-int32_t draw(std::span<const float> row, const Sampling& s, uint64_t seed, int64_t position = 5, int32_t sample_index = 0,
-             std::span<const int32_t> prompt = {}, std::span<const int32_t> output = {}) {
+int32_t draw(std::span<const float> row, const Sampling& s, uint64_t seed, int64_t position = 5,
+             int32_t sample_index = 0, std::span<const int32_t> prompt = {},
+             std::span<const int32_t> output = {}) {
   std::vector<float> scratch;
-  return sample_token(row, s, {.seed = seed, .position = position, .sample_index = sample_index}, prompt, output, scratch);
+  return sample_token(row, s, {.seed = seed, .position = position, .sample_index = sample_index},
+                      prompt, output, scratch);
 }
 
 std::vector<float> wavy_row(size_t n) {
   std::vector<float> row(n);
-  for (size_t i = 0; i < n; ++i) row[i] = 6.0f * static_cast<float>(std::sin(static_cast<double>(i) * 0.7)) - static_cast<float>(i % 13);
+  for (size_t i = 0; i < n; ++i)
+    row[i] = 6.0f * static_cast<float>(std::sin(static_cast<double>(i) * 0.7)) -
+             static_cast<float>(i % 13);
   return row;
 }
 
@@ -122,7 +126,8 @@ TEST_CASE("frequencies of draws follow the softmax") {
     const double expected = kDraws * std::exp(row[i]) / total;
     chi_square += (counts[i] - expected) * (counts[i] - expected) / expected;
   }
-  CHECK(chi_square < 16.3);  // 3 degrees of freedom, p = 0.001; the seeds are fixed, so this never flickers
+  CHECK(chi_square <
+        16.3);  // 3 degrees of freedom, p = 0.001; the seeds are fixed, so this never flickers
 }
 
 TEST_CASE("seed, position and sample index each move a draw, and repeating them repeats it") {

@@ -61,9 +61,11 @@ TEST_CASE("a step is never empty and every sequence ends, for every small state"
         const auto parts = plan_step(s, limits);
         REQUIRE(!parts.empty());
         if (chunk && budget > 4) CHECK(total(parts) <= budget);
-        for (const StepPart& p : parts) s[static_cast<size_t>(p.slot)].n_computed_tokens += p.n_tokens;
+        for (const StepPart& p : parts)
+          s[static_cast<size_t>(p.slot)].n_computed_tokens += p.n_tokens;
       }
-      CHECK(std::all_of(s.begin(), s.end(), [](const auto& x) { return x.n_computed_tokens > x.n_prompt_tokens; }));
+      CHECK(std::all_of(s.begin(), s.end(),
+                        [](const auto& x) { return x.n_computed_tokens > x.n_prompt_tokens; }));
     }
   }
 }

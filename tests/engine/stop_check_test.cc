@@ -25,7 +25,8 @@ TEST_CASE("a stop string is found across token boundaries and cut from the text"
 }
 
 TEST_CASE("the earliest of several stop strings wins") {
-  StopCheck check(request_with({.strings = {"cd", "bc"}, .token_ids = {}, .ignore_eos = false}), {});
+  StopCheck check(request_with({.strings = {"cd", "bc"}, .token_ids = {}, .ignore_eos = false}),
+                  {});
   CHECK(check.add(1, "abcd", false) == FinishReason::kStopString);
   CHECK(check.text() == "a");
 }

@@ -1,5 +1,6 @@
-// Random Llama-style checkpoints in memory, with the awkward sizes that real ones do not have. Seeded: the same seed makes
-// the same weights on every machine (splitmix64 and exact arithmetic only).
+// Random Llama-style checkpoints in memory, with the awkward sizes that real ones do not have.
+// Seeded: the same seed makes the same weights on every machine (splitmix64 and exact arithmetic
+// only).
 #pragma once
 
 #include <cstring>
@@ -12,7 +13,7 @@
 namespace isobit::testing {
 
 struct RandomSizes {
-  int64_t hidden_size = 160;       // one leaf of 128 and a ragged one of 32
+  int64_t hidden_size = 160;        // one leaf of 128 and a ragged one of 32
   int64_t intermediate_size = 352;  // gcd(heads 4, 352, 24) = 4 -> 88 is no multiple of 32 -> R = 1
   int64_t n_layers = 2;
   int64_t n_heads = 4;
@@ -27,12 +28,25 @@ struct RandomSizes {
 
 class RandomCheckpoint : public Checkpoint {
  public:
-  explicit RandomCheckpoint(const RandomSizes& sizes = {}, uint64_t seed = 1) : dtype_(sizes.dtype), state_(seed) {
+  explicit RandomCheckpoint(const RandomSizes& sizes = {}, uint64_t seed = 1)
+      : dtype_(sizes.dtype), state_(seed) {
     path_ = "random-" + std::to_string(seed);
-    config_ = {.architecture = "llama", .hidden_size = sizes.hidden_size, .intermediate_size = sizes.intermediate_size,
-               .n_layers = sizes.n_layers, .n_heads = sizes.n_heads, .n_kv_heads = sizes.n_kv_heads, .head_dim = sizes.head_dim,
-               .vocab_size = sizes.vocab_size, .max_positions = sizes.max_positions, .rms_norm_eps = 1e-5, .rope_theta = 10000,
-               .rope_factors = {}, .tied_head = sizes.tied_head, .qkv_bias = sizes.qkv_bias, .bos_token_ids = {}, .eos_token_ids = {}};
+    config_ = {.architecture = "llama",
+               .hidden_size = sizes.hidden_size,
+               .intermediate_size = sizes.intermediate_size,
+               .n_layers = sizes.n_layers,
+               .n_heads = sizes.n_heads,
+               .n_kv_heads = sizes.n_kv_heads,
+               .head_dim = sizes.head_dim,
+               .vocab_size = sizes.vocab_size,
+               .max_positions = sizes.max_positions,
+               .rms_norm_eps = 1e-5,
+               .rope_theta = 10000,
+               .rope_factors = {},
+               .tied_head = sizes.tied_head,
+               .qkv_bias = sizes.qkv_bias,
+               .bos_token_ids = {},
+               .eos_token_ids = {}};
     const ModelConfig& c = config_;
     const int64_t q = c.n_heads * c.head_dim, kv = c.n_kv_heads * c.head_dim;
     add("model.embed_tokens.weight", {c.vocab_size, c.hidden_size}, 1.0f);
@@ -80,15 +94,23 @@ class RandomCheckpoint : public Checkpoint {
     for (int64_t i = 0; i < n; ++i) {
       const float v = next(scale);
       const uint16_t h = dtype_ == DType::kF16 ? f16_from_f32(v) : bf16_from_f32(v);
-      if (wide) std::memcpy(bytes.data() + i * 4, &v, 4);
-      else std::memcpy(bytes.data() + i * 2, &h, 2);
+      if (wide)
+        std::memcpy(bytes.data() + i * 4, &v, 4);
+      else
+        std::memcpy(bytes.data() + i * 2, &h, 2);
     }
-    tensors_[name] = {.name = name, .dtype = dtype_, .shape = std::move(shape), .bytes = bytes, .row_order = RowOrder::kAsStored, .head_dim = 0};
+    tensors_[name] = {.name = name,
+                      .dtype = dtype_,
+                      .shape = std::move(shape),
+                      .bytes = bytes,
+                      .row_order = RowOrder::kAsStored,
+                      .head_dim = 0};
   }
 
   DType dtype_;
   uint64_t state_;
-  std::vector<std::vector<std::byte>> storage_;  // moved vectors keep their buffers, so views stay valid
+  std::vector<std::vector<std::byte>>
+      storage_;  // moved vectors keep their buffers, so views stay valid
 };
 
 }  // namespace isobit::testing
