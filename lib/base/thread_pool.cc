@@ -99,13 +99,22 @@ struct ThreadPool::State {
     --sleeping;
   }
 
+  // Spins while the others are about to finish; sleeps when one of them has lost its core.
+  void wait_for_workers() {
+    for (int spin = 0; spin < kSpins; ++spin) {
+      if (n_running.load(std::memory_order_acquire) == 0) return;
+      pause_briefly();
+    }
+    for (int n; (n = n_running.load(std::memory_order_acquire)) != 0;) n_running.wait(n);
+  }
+
   void worker(int thread) {
     for (uint64_t seen = 0;;) {
       wait_for_work(seen);
       if (stopping.load()) return;
       seen = generation.load(std::memory_order_acquire);
       work(thread);
-      n_running.fetch_sub(1, std::memory_order_release);
+      if (n_running.fetch_sub(1, std::memory_order_acq_rel) == 1) n_running.notify_one();
     }
   }
 };
@@ -142,9 +151,7 @@ void ThreadPool::run(size_t n_items, const std::function<void(size_t, int)>& bod
       s.wake.notify_all();
     }
     s.work(0);
-    for (int spin = 0; s.n_running.load(std::memory_order_acquire) != 0; ++spin) {
-      spin < kSpins ? pause_briefly() : std::this_thread::yield();
-    }
+    s.wait_for_workers();
   } else {
     s.work(0);
   }
