@@ -1,7 +1,9 @@
-// A checkpoint as the rest of isobit sees it: a model description and named tensor views, whatever the file format.
+// A checkpoint as the rest of isobit sees it: a model description and named tensor views, whatever
+// the file format.
 //
-// This header needs only the standard library, so that the engine core can be built from it alone (numeric contract
-// section 7). Names are Hugging Face's ("model.layers.0.self_attn.q_proj.weight"), also for a GGUF.
+// This header needs only the standard library, so that the engine core can be built from it alone
+// (numeric contract section 7). Names are Hugging Face's
+// ("model.layers.0.self_attn.q_proj.weight"), also for a GGUF.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +19,10 @@
 
 namespace isobit {
 
-// Llama family. Binary64 fields keep the decimals of the configuration (numeric contract section 1).
+// Llama family. Binary64 fields keep the decimals of the configuration (numeric contract section
+// 1).
 struct ModelConfig {
-  std::string architecture;   // "llama", "mistral", "qwen2"
+  std::string architecture;  // "llama", "mistral", "qwen2"
   int64_t hidden_size = 0;
   int64_t intermediate_size = 0;
   int64_t n_layers = 0;
@@ -56,11 +59,12 @@ class Checkpoint {
   const TensorView& tensor(const std::string& name) const;
   const TensorView* find(const std::string& name) const;
   const std::string& path() const { return path_; }
-  const std::string& format() const { return format_; }  // "safetensors", "gguf"
+  const std::string& format() const { return format_; }                // "safetensors", "gguf"
   const std::vector<CheckpointFile>& files() const { return files_; }  // by name
 
-  // Configuration as stored, for digests: canonical JSON of config.json and generation_config.json (empty when absent); of a
-  // GGUF, its metadata outside the tokenizer section, each key with its type and its bytes, and nothing for the second.
+  // Configuration as stored, for digests: canonical JSON of config.json and generation_config.json
+  // (empty when absent); of a GGUF, its metadata outside the tokenizer section, each key with its
+  // type and its bytes, and nothing for the second.
   const std::string& stored_config() const { return stored_config_; }
   const std::string& stored_generation_config() const { return stored_generation_config_; }
   // What looked odd but does not change a result: stray shards, a wrong total_size.

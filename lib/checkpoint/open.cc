@@ -5,20 +5,32 @@
 #include "checkpoint/safetensors_checkpoint.h"
 
 namespace isobit {
+namespace {
 
-std::unique_ptr<Checkpoint> open_checkpoint(const std::filesystem::path& path) {
+std::unique_ptr<Checkpoint> open_existing(const std::filesystem::path& path,
+                                          const std::string& where) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
-  const std::string where = "checkpoint '" + path.string() + "'";
-  if (!std::filesystem::exists(status))
-    refuse(where, error && error != std::errc::no_such_file_or_directory
-                      ? error.message()
-                      : "no such file or folder");
+  if (!std::filesystem::exists(status)) {
+    const bool missing = !error || error == std::errc::no_such_file_or_directory;
+    refuse(where, missing ? "no such file or folder" : error.message());
+  }
   if (std::filesystem::is_directory(status)) return open_safetensors_checkpoint(path);
   if (path.extension() == ".safetensors") {
     refuse(where, "one file of a checkpoint", "give the folder that holds it and config.json");
   }
   return open_gguf_checkpoint(path);
+}
+
+}  // namespace
+
+std::unique_ptr<Checkpoint> open_checkpoint(const std::filesystem::path& path) {
+  const std::string where = "checkpoint '" + path.string() + "'";
+  try {
+    return open_existing(path, where);
+  } catch (const std::filesystem::filesystem_error& e) {  // a folder that may not be listed
+    refuse(where, e.code().message());
+  }
 }
 
 void require_computable(const Checkpoint& checkpoint) {

@@ -1,5 +1,6 @@
 #include "checkpoint/safetensors_checkpoint.h"
 
+#include <algorithm>
 #include <set>
 
 #include "base/file.h"

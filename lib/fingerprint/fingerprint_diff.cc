@@ -65,7 +65,7 @@ const char* name(ChangeKind kind) {
 }
 
 std::vector<FingerprintItemChange> diff_fingerprints(const Fingerprint& before,
-                                                 const Fingerprint& after) {
+                                                     const Fingerprint& after) {
   const auto old_items = by_key(before), new_items = by_key(after);
   std::set<Key> keys;
   for (const auto& [key, unused] : old_items) keys.insert(key);

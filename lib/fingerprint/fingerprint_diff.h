@@ -44,7 +44,7 @@ struct FingerprintItemChange {
 
 // In the order of the items. Empty when every item is known and the same on both sides.
 std::vector<FingerprintItemChange> diff_fingerprints(const Fingerprint& before,
-                                                 const Fingerprint& after);
+                                                     const Fingerprint& after);
 
 // A recorded fingerprint held against one computed now.
 struct Verification {
