@@ -18,11 +18,15 @@ using jinja::Value;
   const int at = fault.line != 0 ? fault.line : line;
   std::string message = where + ":" + std::to_string(at) + ": ";
   if (fault.type == jinja::kNotSupported) {
-    throw Error(ErrorCode::usage, message + "the chat template uses " + fault.message + ", which isobit does not support",
-                "change the template, or render it elsewhere and pass the prompt as text");
+    throw Error(
+        ErrorCode::usage,
+        message + "the chat template uses " + fault.message + ", which isobit does not support",
+        "change the template, or render it elsewhere and pass the prompt as text");
   }
   message += "chat template: " + fault.type + ": " + fault.message;
-  if (fault.type == "ClockError") throw Error(ErrorCode::usage, message, "pass the time that it shall see, so that the prompt does not change by the day");
+  if (fault.type == "ClockError")
+    throw Error(ErrorCode::usage, message,
+                "pass the time that it shall see, so that the prompt does not change by the day");
   throw Error(ErrorCode::usage, message);
 }
 
@@ -36,7 +40,8 @@ Value from_json(const Json& json) {
       return Value::integer(json.get<int64_t>());
     case Json::value_t::number_unsigned:
       if (json.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)) {
-        jinja::raise("OverflowError", "a variable holds an integer outside the 64 bits that this interpreter keeps");
+        jinja::raise("OverflowError",
+                     "a variable holds an integer outside the 64 bits that this interpreter keeps");
       }
       return Value::integer(json.get<int64_t>());
     case Json::value_t::number_float:
@@ -59,7 +64,8 @@ Value from_json(const Json& json) {
   }
 }
 
-[[noreturn]] void wrong_shape(const std::string& what, const std::string& expected, const Json& found) {
+[[noreturn]] void wrong_shape(const std::string& what, const std::string& expected,
+                              const Json& found) {
   throw Error(ErrorCode::usage, what + ": expected " + expected + ", found " + found.type_name());
 }
 
@@ -101,33 +107,44 @@ std::string ChatTemplate::render(const Json& variables, const RenderOptions& opt
   return render_in_full(variables, options).text;
 }
 
-RenderedTemplate ChatTemplate::render_in_full(const Json& variables, const RenderOptions& options) const {
-  if (!variables.is_object()) wrong_shape(where_ + ": the variables of the chat template", "an object", variables);
-  jinja::Interpreter interpreter(tree_->parsed, options.now, {options.max_steps, options.max_output_bytes});
+RenderedTemplate ChatTemplate::render_in_full(const Json& variables,
+                                              const RenderOptions& options) const {
+  if (!variables.is_object())
+    wrong_shape(where_ + ": the variables of the chat template", "an object", variables);
+  jinja::Interpreter interpreter(tree_->parsed, options.now,
+                                 {options.max_steps, options.max_output_bytes});
   try {
     const Value root = from_json(variables);
     RenderedTemplate rendered;
     rendered.text = interpreter.run(root.as_dict());
     rendered.clock_was_read = interpreter.clock_was_read();
-    for (const jinja::ByteRange& range : interpreter.generation_ranges()) rendered.generation.push_back({range.begin, range.end});
+    for (const jinja::ByteRange& range : interpreter.generation_ranges())
+      rendered.generation.push_back({range.begin, range.end});
     return rendered;
   } catch (const Fault& fault) {
     translate(fault, where_, interpreter.line());
   }
 }
 
-bool ChatTemplate::reads_clock() const { return tree_->parsed.reads_clock; }
-bool ChatTemplate::marks_generation() const { return tree_->parsed.marks_generation; }
+bool ChatTemplate::reads_clock() const {
+  return tree_->parsed.reads_clock;
+}
+bool ChatTemplate::marks_generation() const {
+  return tree_->parsed.marks_generation;
+}
 
 Json chat_variables(const ChatInput& input) {
   if (!input.messages.is_array()) wrong_shape("messages", "an array of objects", input.messages);
   Json messages = Json::array();
   for (size_t i = 0; i < input.messages.size(); ++i) {
-    if (!input.messages[i].is_object()) wrong_shape("messages[" + std::to_string(i) + "]", "an object", input.messages[i]);
+    if (!input.messages[i].is_object())
+      wrong_shape("messages[" + std::to_string(i) + "]", "an object", input.messages[i]);
     messages.push_back(with_reasoning_names(input.messages[i]));
   }
-  if (!input.tools.is_null() && !input.tools.is_array()) wrong_shape("tools", "an array of objects", input.tools);
-  if (!input.documents.is_null() && !input.documents.is_array()) wrong_shape("documents", "an array of objects", input.documents);
+  if (!input.tools.is_null() && !input.tools.is_array())
+    wrong_shape("tools", "an array of objects", input.tools);
+  if (!input.documents.is_null() && !input.documents.is_array())
+    wrong_shape("documents", "an array of objects", input.documents);
   if (!input.extra.is_object()) wrong_shape("template variables", "an object", input.extra);
   Json variables = {{"messages", std::move(messages)}};
   variables["tools"] = input.tools;
@@ -143,16 +160,25 @@ std::chrono::local_seconds parse_clock(std::string_view text) {
   char separator = 'T';
   int end = 0;
   const auto n_size = static_cast<int>(copy.size());
-  const bool ok =
-      (std::sscanf(copy.c_str(), "%4d-%2d-%2d%n", &year, &month, &day, &end) == 3 && end == n_size) ||
-      (std::sscanf(copy.c_str(), "%4d-%2d-%2d%c%2d:%2d%n", &year, &month, &day, &separator, &hour, &minute, &end) == 6 && end == n_size) ||
-      (std::sscanf(copy.c_str(), "%4d-%2d-%2d%c%2d:%2d:%2d%n", &year, &month, &day, &separator, &hour, &minute, &second, &end) == 7 && end == n_size);
-  const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)), std::chrono::day(static_cast<unsigned>(day))};
-  const bool in_range = date.ok() && year >= 1 && hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && second >= 0 && second < 60;
+  const bool ok = (std::sscanf(copy.c_str(), "%4d-%2d-%2d%n", &year, &month, &day, &end) == 3 &&
+                   end == n_size) ||
+                  (std::sscanf(copy.c_str(), "%4d-%2d-%2d%c%2d:%2d%n", &year, &month, &day,
+                               &separator, &hour, &minute, &end) == 6 &&
+                   end == n_size) ||
+                  (std::sscanf(copy.c_str(), "%4d-%2d-%2d%c%2d:%2d:%2d%n", &year, &month, &day,
+                               &separator, &hour, &minute, &second, &end) == 7 &&
+                   end == n_size);
+  const std::chrono::year_month_day date{std::chrono::year(year),
+                                         std::chrono::month(static_cast<unsigned>(month)),
+                                         std::chrono::day(static_cast<unsigned>(day))};
+  const bool in_range = date.ok() && year >= 1 && hour >= 0 && hour < 24 && minute >= 0 &&
+                        minute < 60 && second >= 0 && second < 60;
   if (!ok || (separator != 'T' && separator != ' ') || !in_range) {
-    throw Error(ErrorCode::usage, "clock: expected a time like 2026-01-31T12:34:56, found '" + copy + "'");
+    throw Error(ErrorCode::usage,
+                "clock: expected a time like 2026-01-31T12:34:56, found '" + copy + "'");
   }
-  return std::chrono::local_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) + std::chrono::seconds(second);
+  return std::chrono::local_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
+         std::chrono::seconds(second);
 }
 
 }  // namespace isobit

@@ -1,7 +1,8 @@
 // The tree that the parser builds and the interpreter walks.
 //
-// Lists of children are flat where the language has chains (or, and, ~, comparisons, elif), and every expression knows
-// its depth: the parser refuses trees that would exhaust the native stack of whoever walks or destroys them.
+// Lists of children are flat where the language has chains (or, and, ~, comparisons, elif), and
+// every expression knows its depth: the parser refuses trees that would exhaust the native stack of
+// whoever walks or destroys them.
 #pragma once
 
 #include <memory>
@@ -43,10 +44,10 @@ enum class ExpressionType {
   condition,    // children: test, then, else (null when absent)
   attribute,    // children[0] . name
   item,         // children[0] [ children[1] ]
-  slice,        // children[0] [ children[1] : children[2] : children[3] ], each but the first may be null
-  call,         // children[0] ( arguments )
-  filter,       // children[0] (null in a filter block) | name ( arguments )
-  test          // children[0] is name ( arguments )
+  slice,  // children[0] [ children[1] : children[2] : children[3] ], each but the first may be null
+  call,   // children[0] ( arguments )
+  filter,  // children[0] (null in a filter block) | name ( arguments )
+  test     // children[0] is name ( arguments )
 };
 
 struct Expression {
@@ -87,10 +88,17 @@ struct MacroBody {
   bool uses_caller = false;
 };
 
-struct TextStatement { std::string text; };
-struct PrintStatement { std::vector<ExpressionPtr> values; };
+struct TextStatement {
+  std::string text;
+};
+struct PrintStatement {
+  std::vector<ExpressionPtr> values;
+};
 struct IfStatement {
-  struct Branch { ExpressionPtr test; Body body; };
+  struct Branch {
+    ExpressionPtr test;
+    Body body;
+  };
   std::vector<Branch> branches;  // if, elif ...
   Body otherwise;
 };
@@ -103,27 +111,48 @@ struct ForStatement {
   Body body;
   Body otherwise;
 };
-struct SetStatement { Target target; ExpressionPtr value; };
-struct SetBlockStatement { Target target; ExpressionPtr filter; Body body; };
-struct WithStatement { std::vector<std::pair<Target, ExpressionPtr>> assignments; Body body; };
-struct MacroStatement { MacroBody macro; };
-struct CallStatement { ExpressionPtr call; MacroBody caller; };
-struct FilterStatement { ExpressionPtr filter; Body body; };
-struct GenerationStatement { Body body; };
+struct SetStatement {
+  Target target;
+  ExpressionPtr value;
+};
+struct SetBlockStatement {
+  Target target;
+  ExpressionPtr filter;
+  Body body;
+};
+struct WithStatement {
+  std::vector<std::pair<Target, ExpressionPtr>> assignments;
+  Body body;
+};
+struct MacroStatement {
+  MacroBody macro;
+};
+struct CallStatement {
+  ExpressionPtr call;
+  MacroBody caller;
+};
+struct FilterStatement {
+  ExpressionPtr filter;
+  Body body;
+};
+struct GenerationStatement {
+  Body body;
+};
 struct BreakStatement {};
 struct ContinueStatement {};
 
 struct Statement {
   int line;
-  std::variant<TextStatement, PrintStatement, IfStatement, ForStatement, SetStatement, SetBlockStatement, WithStatement,
-               MacroStatement, CallStatement, FilterStatement, GenerationStatement, BreakStatement, ContinueStatement>
+  std::variant<TextStatement, PrintStatement, IfStatement, ForStatement, SetStatement,
+               SetBlockStatement, WithStatement, MacroStatement, CallStatement, FilterStatement,
+               GenerationStatement, BreakStatement, ContinueStatement>
       what;
 };
 
 struct ParsedTemplate {
   Body body;
-  bool reads_clock = false;         // names strftime_now
-  bool marks_generation = false;    // has {% generation %}
+  bool reads_clock = false;       // names strftime_now
+  bool marks_generation = false;  // has {% generation %}
 };
 
 }  // namespace isobit::jinja

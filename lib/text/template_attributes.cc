@@ -1,5 +1,6 @@
-// value.name, value[key] and value[a:b:c] for the built-in types, as the immutable sandbox answers them: an attribute
-// that would change a list or a dict, or that begins with an underscore, is an Undefined that raises SecurityError.
+// value.name, value[key] and value[a:b:c] for the built-in types, as the immutable sandbox answers
+// them: an attribute that would change a list or a dict, or that begins with an underscore, is an
+// Undefined that raises SecurityError.
 #include <algorithm>
 #include <array>
 
@@ -23,26 +24,35 @@ Value no_attribute(const Value& v, const std::string& name) {
 }
 
 Value unsafe(const Value& v, const std::string& name) {
-  return Value::undefined("access to attribute " + string_repr(name) + " of " + string_repr(v.type_name()) +
-                              " object is unsafe.",
+  return Value::undefined("access to attribute " + string_repr(name) + " of " +
+                              string_repr(v.type_name()) + " object is unsafe.",
                           "SecurityError");
 }
 
 bool is_mutator(const Value& v, const std::string& name) {
-  static constexpr std::array<std::string_view, 8> kOfLists = {"append", "clear", "pop",  "reverse",
-                                                               "insert", "sort",  "extend", "remove"};
-  static constexpr std::array<std::string_view, 5> kOfDicts = {"clear", "pop", "popitem", "setdefault", "update"};
+  static constexpr std::array<std::string_view, 8> kOfLists = {
+      "append", "clear", "pop", "reverse", "insert", "sort", "extend", "remove"};
+  static constexpr std::array<std::string_view, 5> kOfDicts = {"clear", "pop", "popitem",
+                                                               "setdefault", "update"};
   if (v.is_dict()) return std::find(kOfDicts.begin(), kOfDicts.end(), name) != kOfDicts.end();
-  return v.is_sequence(SequenceType::list) && std::find(kOfLists.begin(), kOfLists.end(), name) != kOfLists.end();
+  return v.is_sequence(SequenceType::list) &&
+         std::find(kOfLists.begin(), kOfLists.end(), name) != kOfLists.end();
 }
 
-bool is_dunder(const std::string& name) { return name.size() > 4 && name.starts_with("__") && name.ends_with("__"); }
+bool is_dunder(const std::string& name) {
+  return name.size() > 4 && name.starts_with("__") && name.ends_with("__");
+}
 
 // Python's getattr(): nullopt when there is no such attribute.
-std::optional<Value> python_attribute(Interpreter& interpreter, const Value& v, const std::string& name) {
+std::optional<Value> python_attribute(Interpreter& interpreter, const Value& v,
+                                      const std::string& name) {
   if (v.is_undefined()) v.raise_undefined();
   if (is_dunder(name) || is_mutator(v, name)) return unsafe(v, name);
   if (v.kind() == Kind::object) return v.as_object().attribute(interpreter, name);
+  if (v.is_sequence(SequenceType::tuple) && v.items_of().label == kGroupLabel) {
+    if (name == "grouper") return v.items_of().items[0];
+    if (name == "list") return v.items_of().items[1];
+  }
   const Method* method = v.is_text() ? find_text_method(name) : find_container_method(v, name);
   if (method == nullptr) return std::nullopt;
   return Value::object(std::make_shared<BoundMethod>(v, *method));
@@ -64,7 +74,8 @@ std::optional<Value> python_item(const Value& v, const Value& key) {
     if (index < 0) index += n;
     if (index < 0 || index >= n) return std::nullopt;
     const size_t at = byte_offset_of(text, static_cast<size_t>(index));
-    return Value::text(text.substr(at, byte_offset_of(std::string_view(text).substr(at), 1)), v.is_markup());
+    return Value::text(text.substr(at, byte_offset_of(std::string_view(text).substr(at), 1)),
+                       v.is_markup());
   }
   const bool indexable = v.is_sequence(SequenceType::list) || v.is_sequence(SequenceType::tuple) ||
                          v.is_sequence(SequenceType::range);
@@ -125,7 +136,8 @@ Value item_of(Interpreter& interpreter, const Value& v, const Value& key) {
   return Value::undefined(object_name(v) + " has no element " + repr(key, interpreter.budget()));
 }
 
-Value slice_of(const Value& v, const Value& start, const Value& stop, const Value& step, Budget& budget) {
+Value slice_of(const Value& v, const Value& start, const Value& stop, const Value& step,
+               Budget& budget) {
   if (v.is_undefined()) v.raise_undefined();
   if (v.is_dict()) raise("TypeError", "unhashable type: 'slice'");
   if (v.is_text()) {
@@ -134,7 +146,8 @@ Value slice_of(const Value& v, const Value& start, const Value& stop, const Valu
     const SliceRange range = slice_range(start, stop, step, static_cast<int64_t>(codes.size()));
     std::string out;
     for (size_t k = 0; k < range.count; ++k) {
-      append_utf8(out, codes[static_cast<size_t>(range.start + static_cast<int64_t>(k) * range.step)]);
+      append_utf8(out,
+                  codes[static_cast<size_t>(range.start + static_cast<int64_t>(k) * range.step)]);
     }
     return Value::text(std::move(out), v.is_markup());
   }

@@ -1,6 +1,7 @@
-// Case mappings of whole strings. utf8proc maps one code point to one; Unicode's SpecialCasing.txt has about a hundred
-// that become two or three, listed here (derived from the Unicode data, version 14), and lower case has one rule that
-// looks at the neighbours: a capital sigma at the end of a word.
+// Case mappings of whole strings. utf8proc maps one code point to one; Unicode's SpecialCasing.txt
+// has about a hundred that become two or three, listed here (derived from the Unicode data, version
+// 14), and lower case has one rule that looks at the neighbours: a capital sigma at the end of a
+// word.
 #include <utf8proc.h>
 
 #include <algorithm>
@@ -147,7 +148,9 @@ void append_title(std::string& out, uint32_t code) {
 }
 
 bool is_case_ignorable(uint32_t code) {
-  if (code == '\'' || code == '.' || code == ':' || code == 0xB7 || code == 0x2019 || code == 0x2018) return true;
+  if (code == '\'' || code == '.' || code == ':' || code == 0xB7 || code == 0x2019 ||
+      code == 0x2018)
+    return true;
   switch (utf8proc_category(static_cast<int32_t>(code))) {
     case UTF8PROC_CATEGORY_MN:
     case UTF8PROC_CATEGORY_ME:
@@ -242,9 +245,11 @@ std::string case_swapped(std::string_view text) {
 
 std::string case_folded(std::string_view text) {
   utf8proc_uint8_t* folded = nullptr;
-  const auto n = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                              static_cast<utf8proc_ssize_t>(text.size()), &folded, UTF8PROC_CASEFOLD);
-  std::string out = n >= 0 ? std::string(reinterpret_cast<char*>(folded), static_cast<size_t>(n)) : std::string(text);
+  const auto n =
+      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                   static_cast<utf8proc_ssize_t>(text.size()), &folded, UTF8PROC_CASEFOLD);
+  std::string out = n >= 0 ? std::string(reinterpret_cast<char*>(folded), static_cast<size_t>(n))
+                           : std::string(text);
   std::free(folded);
   return out;
 }

@@ -23,7 +23,8 @@ bool equal_dicts(const Dict& a, const Dict& b, Budget& budget) {
 bool less_numbers(const Value& a, const Value& b) {
   if (a.is_integral() && b.is_integral()) return a.as_integer() < b.as_integer();
   const auto wide = [](const Value& v) {
-    return v.is_real() ? static_cast<long double>(v.as_real()) : static_cast<long double>(v.as_integer());
+    return v.is_real() ? static_cast<long double>(v.as_real())
+                       : static_cast<long double>(v.as_integer());
   };
   return wide(a) < wide(b);
 }
@@ -52,9 +53,11 @@ bool equal(const Value& a, const Value& b, Budget& budget) {
     case Kind::sequence: {
       if (a.same_object(b)) return true;
       const SequenceType type = a.items_of().type;
-      const bool by_value = type == SequenceType::list || type == SequenceType::tuple || type == SequenceType::range ||
-                            type == SequenceType::dict_keys || type == SequenceType::dict_items;
-      return by_value && type == b.items_of().type && equal_items(a.items_of().items, b.items_of().items, budget);
+      const bool by_value = type == SequenceType::list || type == SequenceType::tuple ||
+                            type == SequenceType::range || type == SequenceType::dict_keys ||
+                            type == SequenceType::dict_items;
+      return by_value && type == b.items_of().type &&
+             equal_items(a.items_of().items, b.items_of().items, budget);
     }
     case Kind::dict:
       return a.same_object(b) || equal_dicts(a.as_dict(), b.as_dict(), budget);
@@ -68,12 +71,14 @@ bool less(const Value& a, const Value& b, Budget& budget, const char* sign) {
   if (a.is_undefined()) a.raise_undefined();
   if (b.is_undefined()) b.raise_undefined();
   if (a.is_number() && b.is_number()) return less_numbers(a, b);
-  if (a.is_text() && b.is_text()) return a.as_text() < b.as_text();  // UTF-8 sorts as its code points do
-  const bool ordered = a.is_sequence() && b.is_sequence() && a.items_of().type == b.items_of().type &&
+  if (a.is_text() && b.is_text())
+    return a.as_text() < b.as_text();  // UTF-8 sorts as its code points do
+  const bool ordered = a.is_sequence() && b.is_sequence() &&
+                       a.items_of().type == b.items_of().type &&
                        (a.is_sequence(SequenceType::list) || a.is_sequence(SequenceType::tuple));
   if (!ordered) {
-    raise("TypeError", std::string("'") + sign + "' not supported between instances of '" + a.type_name() + "' and '" +
-                           b.type_name() + "'");
+    raise("TypeError", std::string("'") + sign + "' not supported between instances of '" +
+                           a.type_name() + "' and '" + b.type_name() + "'");
   }
   const auto& x = a.items_of().items;
   const auto& y = b.items_of().items;
@@ -98,15 +103,16 @@ bool compare(Operator op, const Value& a, const Value& b, Budget& budget) {
     case Operator::greater:
       if (a.is_undefined()) a.raise_undefined();
       if (!(a.is_number() && b.is_number()) && a.kind() != b.kind() && !b.is_undefined()) {
-        raise("TypeError",
-              "'>' not supported between instances of '" + a.type_name() + "' and '" + b.type_name() + "'");
+        raise("TypeError", "'>' not supported between instances of '" + a.type_name() + "' and '" +
+                               b.type_name() + "'");
       }
       return less(b, a, budget, ">");
     case Operator::less_equal:
       return less(a, b, budget, "<=") || equal(a, b, budget);
     default:
       if (a.is_undefined()) a.raise_undefined();
-      return !less(a, b, budget, ">=") && (!(a.is_number() && b.is_number()) || less(b, a, budget) || equal(a, b, budget));
+      return !less(a, b, budget, ">=") &&
+             (!(a.is_number() && b.is_number()) || less(b, a, budget) || equal(a, b, budget));
   }
 }
 
@@ -123,7 +129,8 @@ bool contains(const Value& container, const Value& item, Budget& budget) {
     raise("TypeError", "argument of type '" + container.type_name() + "' is not iterable");
   }
   const std::vector<Value> items = iterate(container, budget);
-  return std::any_of(items.begin(), items.end(), [&](const Value& v) { return equal(v, item, budget); });
+  return std::any_of(items.begin(), items.end(),
+                     [&](const Value& v) { return equal(v, item, budget); });
 }
 
 }  // namespace isobit::jinja

@@ -1,6 +1,7 @@
 // Expressions.
 #include "text/template_interpreter.h"
 #include "text/template_objects.h"
+#include "text/template_parser.h"
 
 namespace isobit::jinja {
 
@@ -138,13 +139,16 @@ Value Interpreter::evaluate_slice(const Expression& e) {
 Arguments Interpreter::evaluate_arguments(const CallArguments& arguments) {
   Arguments out;
   out.positional = evaluate_all(arguments.positional);
-  for (const auto& [name, expression] : arguments.named) out.named.emplace_back(name, evaluate(*expression));
+  for (const auto& [name, expression] : arguments.named)
+    out.named.emplace_back(name, evaluate(*expression));
   if (arguments.spread_positional) {
-    for (Value& v : iterate(evaluate(*arguments.spread_positional), budget_)) out.positional.push_back(std::move(v));
+    for (Value& v : iterate(evaluate(*arguments.spread_positional), budget_))
+      out.positional.push_back(std::move(v));
   }
   if (arguments.spread_named) {
     const Value spread = evaluate(*arguments.spread_named);
-    if (!spread.is_dict()) raise("TypeError", "argument after ** must be a mapping, not " + spread.type_name());
+    if (!spread.is_dict())
+      raise("TypeError", "argument after ** must be a mapping, not " + spread.type_name());
     for (const auto& [key, value] : spread.as_dict().entries()) {
       if (!key.is_text()) raise("TypeError", "keywords must be strings");
       out.named.emplace_back(key.as_text(), value);
@@ -154,11 +158,14 @@ Arguments Interpreter::evaluate_arguments(const CallArguments& arguments) {
 }
 
 Value Interpreter::evaluate_filter(const Expression& e, const Value* piped) {
-  const Value value = piped != nullptr && !e.children[0]    ? *piped
-                      : e.children[0]->type == ExpressionType::filter ? evaluate_filter(*e.children[0], piped)
-                                                                      : evaluate(*e.children[0]);
+  const Value value = piped != nullptr && !e.children[0] ? *piped
+                      : e.children[0]->type == ExpressionType::filter
+                          ? evaluate_filter(*e.children[0], piped)
+                          : evaluate(*e.children[0]);
   const Arguments arguments = evaluate_arguments(*e.arguments);
   line_ = e.line;
+  if (!is_filter_name(e.name))
+    raise("TemplateRuntimeError", "No filter named " + string_repr(e.name) + " found.");
   return apply_filter(e.name, value, arguments);
 }
 
@@ -166,6 +173,8 @@ Value Interpreter::evaluate_test(const Expression& e) {
   const Value value = evaluate(*e.children[0]);
   const Arguments arguments = evaluate_arguments(*e.arguments);
   line_ = e.line;
+  if (!is_test_name(e.name))
+    raise("TemplateRuntimeError", "No test named " + string_repr(e.name) + " found.");
   return Value::boolean(apply_test(e.name, value, arguments));
 }
 
@@ -187,7 +196,11 @@ Value Interpreter::call(const Value& callee, Arguments arguments) {
   return callee.as_object().call(*this, arguments);
 }
 
-Value Interpreter::attribute(const Value& v, const std::string& name) { return attribute_of(*this, v, name); }
-Value Interpreter::item(const Value& v, const Value& key) { return item_of(*this, v, key); }
+Value Interpreter::attribute(const Value& v, const std::string& name) {
+  return attribute_of(*this, v, name);
+}
+Value Interpreter::item(const Value& v, const Value& key) {
+  return item_of(*this, v, key);
+}
 
 }  // namespace isobit::jinja

@@ -21,8 +21,12 @@ void Scope::set(const std::string& name, Value value) {
   names.emplace_back(name, std::move(value));
 }
 
-Interpreter::Interpreter(const ParsedTemplate& parsed, std::optional<std::chrono::local_seconds> now, Limits limits)
-    : parsed_(parsed), now_(now), budget_(limits.max_steps), max_output_bytes_(limits.max_output_bytes) {}
+Interpreter::Interpreter(const ParsedTemplate& parsed,
+                         std::optional<std::chrono::local_seconds> now, Limits limits)
+    : parsed_(parsed),
+      now_(now),
+      budget_(limits.max_steps),
+      max_output_bytes_(limits.max_output_bytes) {}
 
 Interpreter::~Interpreter() = default;
 
@@ -51,7 +55,8 @@ Value Interpreter::own(std::unique_ptr<Object> object) {
 void Interpreter::write(std::string_view text) {
   budget_.spend_bytes(text.size());
   if (out_->size() + text.size() > max_output_bytes_) {
-    raise("LimitError", "the template writes more than " + std::to_string(max_output_bytes_) + " bytes");
+    raise("LimitError",
+          "the template writes more than " + std::to_string(max_output_bytes_) + " bytes");
   }
   *out_ += text;
 }
@@ -105,13 +110,13 @@ Interpreter::Flow Interpreter::execute(const ForStatement& s) {
   return Flow::next;
 }
 
-void Interpreter::run_loop(const ForStatement& s, std::vector<Value> items, const std::shared_ptr<Scope>& outer,
-                           int depth) {
+void Interpreter::run_loop(const ForStatement& s, std::vector<Value> items,
+                           const std::shared_ptr<Scope>& outer, int depth) {
   auto made = std::make_unique<Loop>(*this, s, std::move(items), outer, depth);
   Loop& loop = *made;
   const Value loop_value = own(std::move(made));
-  // jinja2 clears its "nothing was iterated" mark after the body, so a loop left by break or continue in every
-  // iteration still runs its else.
+  // jinja2 clears its "nothing was iterated" mark after the body, so a loop left by break or
+  // continue in every iteration still runs its else.
   bool finished_an_iteration = false;
   while (loop.advance()) {
     const ScopeChange change(*this, std::make_shared<Scope>(outer));
@@ -139,7 +144,8 @@ std::string Interpreter::run_loop_captured(const ForStatement& loop, std::vector
   return text;
 }
 
-bool Interpreter::passes_filter(const ForStatement& loop, const Value& item, const std::shared_ptr<Scope>& outer) {
+bool Interpreter::passes_filter(const ForStatement& loop, const Value& item,
+                                const std::shared_ptr<Scope>& outer) {
   const ScopeChange change(*this, std::make_shared<Scope>(outer));
   assign(loop.target, item);
   return truth(evaluate(*loop.filter));
@@ -150,8 +156,8 @@ void Interpreter::assign(const Target& target, const Value& value) {
     const std::vector<Value> items = iterate(value, budget_);
     const size_t expected = target.tuple.size();
     if (items.size() < expected) {
-      raise("ValueError", "not enough values to unpack (expected " + std::to_string(expected) + ", got " +
-                              std::to_string(items.size()) + ")");
+      raise("ValueError", "not enough values to unpack (expected " + std::to_string(expected) +
+                              ", got " + std::to_string(items.size()) + ")");
     }
     if (items.size() > expected) {
       raise("ValueError", "too many values to unpack (expected " + std::to_string(expected) + ")");
@@ -163,11 +169,19 @@ void Interpreter::assign(const Target& target, const Value& value) {
     scope_->set(target.name, value);
     return;
   }
-  Expression name{.type = ExpressionType::name, .line = target.line, .depth = 1, .name = target.name, .value = {},
-                  .children = {}, .operators = {}, .arguments = nullptr};
+  Expression name{.type = ExpressionType::name,
+                  .line = target.line,
+                  .depth = 1,
+                  .name = target.name,
+                  .value = {},
+                  .children = {},
+                  .operators = {},
+                  .arguments = nullptr};
   const Value owner = evaluate_name(name);
-  auto* names = owner.kind() == Kind::object ? dynamic_cast<Namespace*>(&owner.as_object()) : nullptr;
-  if (names == nullptr) raise("TemplateRuntimeError", "cannot assign attribute on non-namespace object");
+  auto* names =
+      owner.kind() == Kind::object ? dynamic_cast<Namespace*>(&owner.as_object()) : nullptr;
+  if (names == nullptr)
+    raise("TemplateRuntimeError", "cannot assign attribute on non-namespace object");
   names->set(*target.attribute, value);
 }
 

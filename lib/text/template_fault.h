@@ -1,8 +1,10 @@
-// What a template can do wrong, and the limits that keep a hostile template from taking the process with it.
+// What a template can do wrong, and the limits that keep a hostile template from taking the process
+// with it.
 //
-// A Fault carries the name of the Python exception that jinja2 would raise, because people compare the two; it becomes
-// an isobit::Error with the template's name and line where it leaves the interpreter. Construct names that this
-// interpreter does not have are Faults of the type kNotSupported.
+// A Fault carries the name of the Python exception that jinja2 would raise, because people compare
+// the two; it becomes an isobit::Error with the template's name and line where it leaves the
+// interpreter. Construct names that this interpreter does not have are Faults of the type
+// kNotSupported.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +22,15 @@ struct Fault : std::exception {
 
   std::string type;  // "UndefinedError", "TypeError", ...
   std::string message;
-  int line;          // 1-based; 0 when only the interpreter knows it
+  int line;  // 1-based; 0 when only the interpreter knows it
 };
 
 [[noreturn]] inline void raise(const char* type, std::string message) {
   throw Fault(type, std::move(message));
 }
 
-// Steps cover time and memory together: one per node visited and per element created, one per 16 bytes of text.
+// Steps cover time and memory together: one per node visited and per element created, one per 16
+// bytes of text.
 class Budget {
  public:
   explicit Budget(size_t max_steps) : left_(max_steps) {}
@@ -56,9 +59,12 @@ class Budget {
  private:
   static constexpr int kMaxDepth = 1000;
   [[noreturn]] static void exhausted() {
-    raise("LimitError", "the template takes more steps, or builds more text, than the limit allows");
+    raise("LimitError",
+          "the template takes more steps, or builds more text, than the limit allows");
   }
-  [[noreturn]] static void too_deep() { raise("RecursionError", "maximum recursion depth exceeded"); }
+  [[noreturn]] static void too_deep() {
+    raise("RecursionError", "maximum recursion depth exceeded");
+  }
 
   size_t left_;
   int depth_ = 0;

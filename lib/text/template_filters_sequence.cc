@@ -10,12 +10,16 @@
 namespace isobit::jinja {
 namespace {
 
-Value lowered(const Value& v) { return v.is_text() ? Value::text(to_lower(v.as_text())) : v; }
+Value lowered(const Value& v) {
+  return v.is_text() ? Value::text(to_lower(v.as_text())) : v;
+}
 
-// "a.b.0" as a path of look-ups; what map(attribute=), sort(attribute=) and the others read items with.
+// "a.b.0" as a path of look-ups; what map(attribute=), sort(attribute=) and the others read items
+// with.
 class AttributePath {
  public:
-  AttributePath(Interpreter& in, const Value& attribute, bool ignore_case = false, const Value& fallback = {})
+  AttributePath(Interpreter& in, const Value& attribute, bool ignore_case = false,
+                const Value& fallback = {})
       : in_(in), ignore_case_(ignore_case), fallback_(fallback) {
     if (attribute.is_none()) return;
     if (!attribute.is_text()) {
@@ -26,7 +30,8 @@ class AttributePath {
     for (bool more = true; more;) {
       const size_t dot = std::min(rest.find('.'), rest.size());
       const std::string part(rest.substr(0, dot));
-      const bool is_number = !part.empty() && part.size() < 18 && part.find_first_not_of("0123456789") == part.npos;
+      const bool is_number =
+          !part.empty() && part.size() < 18 && part.find_first_not_of("0123456789") == part.npos;
       parts_.push_back(is_number ? Value::integer(std::stoll(part)) : Value::text(part));
       more = dot < rest.size();
       if (more) rest.remove_prefix(dot + 1);
@@ -56,7 +61,8 @@ struct Keyed {
 std::vector<Value> sorted_by_key(std::vector<Keyed> keyed, bool reverse, Budget& budget) {
   // Python keeps the order of equals under reverse too: it reverses, sorts, and reverses.
   if (reverse) std::reverse(keyed.begin(), keyed.end());
-  std::stable_sort(keyed.begin(), keyed.end(), [&](const Keyed& a, const Keyed& b) { return less(a.key, b.key, budget); });
+  std::stable_sort(keyed.begin(), keyed.end(),
+                   [&](const Keyed& a, const Keyed& b) { return less(a.key, b.key, budget); });
   if (reverse) std::reverse(keyed.begin(), keyed.end());
   std::vector<Value> out;
   for (Keyed& k : keyed) out.push_back(std::move(k.item));
@@ -90,9 +96,11 @@ Value sort(Interpreter& in, const Value& v, const Arguments& arguments) {
 Value dictsort(Interpreter& in, const Value& v, const Arguments& arguments) {
   const BoundArguments bound("dictsort", arguments, {"case_sensitive", "by", "reverse"}, 0);
   const std::string by = bound.given(1) ? bound.text(1) : "key";
-  if (by != "key" && by != "value") raise("FilterArgumentError", "You can only sort by either \"key\" or \"value\"");
+  if (by != "key" && by != "value")
+    raise("FilterArgumentError", "You can only sort by either \"key\" or \"value\"");
   if (v.is_undefined()) v.raise_undefined();
-  if (!v.is_dict()) raise("AttributeError", "'" + v.type_name() + "' object has no attribute 'items'");
+  if (!v.is_dict())
+    raise("AttributeError", "'" + v.type_name() + "' object has no attribute 'items'");
   in.budget().spend(v.as_dict().size());
   std::vector<Keyed> keyed;
   for (const auto& [key, value] : v.as_dict().entries()) {
@@ -129,7 +137,8 @@ Value groupby(Interpreter& in, const Value& v, const Arguments& arguments) {
   const auto close = [&] {
     if (members.empty()) return;
     Value name = exact.of(members.front());
-    groups.push_back(Value::tuple({std::move(name), Value::list(std::exchange(members, {}))}));
+    std::vector<Value> pair{std::move(name), Value::list(std::exchange(members, {}))};
+    groups.push_back(Value::sequence(SequenceType::tuple, std::move(pair), kGroupLabel));
   };
   for (const Value& item : sorted_by_key(std::move(keyed), false, in.budget())) {
     Value key = path.of(item);
@@ -143,12 +152,14 @@ Value groupby(Interpreter& in, const Value& v, const Arguments& arguments) {
 
 template <bool smallest>
 Value extreme(Interpreter& in, const Value& v, const Arguments& arguments) {
-  const BoundArguments bound(smallest ? "min" : "max", arguments, {"case_sensitive", "attribute"}, 0);
+  const BoundArguments bound(smallest ? "min" : "max", arguments, {"case_sensitive", "attribute"},
+                             0);
   const AttributePath path(in, bound.value_or(1, {}), !bound.flag(0, false));
   std::optional<Keyed> best;
   for (Value& item : iterate(v, in.budget())) {
     Value key = path.of(item);
-    if (!best || (smallest ? less(key, best->key, in.budget()) : less(best->key, key, in.budget(), ">"))) {
+    if (!best ||
+        (smallest ? less(key, best->key, in.budget()) : less(best->key, key, in.budget(), ">"))) {
       best = Keyed{std::move(key), std::move(item)};
     }
   }
@@ -160,7 +171,8 @@ Value sum(Interpreter& in, const Value& v, const Arguments& arguments) {
   const AttributePath path(in, bound.value_or(0, {}));
   Value total = bound.value_or(1, Value::integer(0));
   if (total.is_text()) raise("TypeError", "sum() can't sum strings [use ''.join(seq) instead]");
-  for (Value& item : iterate(v, in.budget())) total = arithmetic(Operator::add, total, path.of(std::move(item)), in.budget());
+  for (Value& item : iterate(v, in.budget()))
+    total = arithmetic(Operator::add, total, path.of(std::move(item)), in.budget());
   return total;
 }
 
@@ -187,7 +199,8 @@ Value first(Interpreter& in, const Value& v, const Arguments& arguments) {
 Value last(Interpreter& in, const Value& v, const Arguments& arguments) {
   const BoundArguments bound("last", arguments, {}, 0);
   if (v.is_undefined()) raise("TypeError", "'Undefined' object is not reversible");
-  if (v.is_sequence(SequenceType::generator)) raise("TypeError", "'" + v.type_name() + "' object is not reversible");
+  if (v.is_sequence(SequenceType::generator))
+    raise("TypeError", "'" + v.type_name() + "' object is not reversible");
   const std::vector<Value> items = iterate(v, in.budget());
   return items.empty() ? Value::undefined("No last item, sequence was empty.") : items.back();
 }
@@ -202,8 +215,10 @@ Value reverse(Interpreter& in, const Value& v, const Arguments& arguments) {
     for (const Value& c : items) out += c.as_text();
     return Value::text(std::move(out), v.is_markup());
   }
-  if (v.is_undefined() || v.is_sequence(SequenceType::generator)) return Value::list(std::move(items));
-  return Value::generator(std::move(items), v.is_sequence(SequenceType::list) ? "list_reverseiterator" : "reversed");
+  if (v.is_undefined() || v.is_sequence(SequenceType::generator))
+    return Value::list(std::move(items));
+  return Value::generator(std::move(items),
+                          v.is_sequence(SequenceType::list) ? "list_reverseiterator" : "reversed");
 }
 
 Value list(Interpreter& in, const Value& v, const Arguments& arguments) {
@@ -238,7 +253,8 @@ Value batch(Interpreter& in, const Value& v, const Arguments& arguments) {
   std::vector<Value> out;
   std::vector<Value> line;
   for (Value& item : iterate(v, in.budget())) {
-    if (static_cast<int64_t>(line.size()) == size) out.push_back(Value::list(std::exchange(line, {})));
+    if (static_cast<int64_t>(line.size()) == size)
+      out.push_back(Value::list(std::exchange(line, {})));
     line.push_back(std::move(item));
   }
   if (!line.empty()) {
@@ -263,7 +279,8 @@ Value slice(Interpreter& in, const Value& v, const Arguments& arguments) {
   for (int64_t i = 0; i < n_slices; ++i) {
     const bool longer = i < n % n_slices;
     const auto size = static_cast<size_t>(n / n_slices + (longer ? 1 : 0));
-    std::vector<Value> part(all.begin() + static_cast<long>(at), all.begin() + static_cast<long>(at + size));
+    std::vector<Value> part(all.begin() + static_cast<long>(at),
+                            all.begin() + static_cast<long>(at + size));
     at += size;
     if (!longer && bound.given_and_not_none(1)) part.push_back(bound[1]);
     out.push_back(Value::list(std::move(part)));
@@ -283,7 +300,8 @@ Value attribute(Interpreter& in, const Value& v, const Arguments& arguments) {
 // The rest of an argument list, after the first `n`.
 Arguments without_first(const Arguments& arguments, size_t n) {
   Arguments rest;
-  rest.positional.assign(arguments.positional.begin() + static_cast<long>(n), arguments.positional.end());
+  rest.positional.assign(arguments.positional.begin() + static_cast<long>(n),
+                         arguments.positional.end());
   rest.named = arguments.named;
   return rest;
 }
@@ -299,9 +317,11 @@ Value map(Interpreter& in, const Value& v, const Arguments& arguments) {
     return Value::generator(std::move(out));
   }
   const Value& name = arguments.positional[0];
-  if (!name.is_text()) raise("TemplateRuntimeError", "No filter named " + repr(name, in.budget()) + ".");
+  if (!name.is_text())
+    raise("TemplateRuntimeError", "No filter named " + repr(name, in.budget()) + ".");
   const Arguments rest = without_first(arguments, 1);
-  for (const Value& item : iterate(v, in.budget())) out.push_back(in.apply_filter(name.as_text(), item, rest));
+  for (const Value& item : iterate(v, in.budget()))
+    out.push_back(in.apply_filter(name.as_text(), item, rest));
   return Value::generator(std::move(out));
 }
 
@@ -311,14 +331,16 @@ Value select(Interpreter& in, const Value& v, const Arguments& arguments) {
   size_t n_used = 0;
   Value attribute;
   if (by_attribute) {
-    if (arguments.positional.empty()) raise("FilterArgumentError", "Missing parameter for attribute name");
+    if (arguments.positional.empty())
+      raise("FilterArgumentError", "Missing parameter for attribute name");
     attribute = arguments.positional[n_used++];
   }
   const AttributePath path(in, attribute);
   std::string test;
   if (n_used < arguments.positional.size()) {
     const Value& name = arguments.positional[n_used++];
-    if (!name.is_text()) raise("TemplateRuntimeError", "No test named " + repr(name, in.budget()) + ".");
+    if (!name.is_text())
+      raise("TemplateRuntimeError", "No test named " + repr(name, in.budget()) + ".");
     test = name.as_text();
   }
   const Arguments rest = without_first(arguments, n_used);
@@ -332,18 +354,40 @@ Value select(Interpreter& in, const Value& v, const Arguments& arguments) {
 }
 
 constexpr Filter kFilters[] = {
-    {"attr", attribute}, {"batch", batch}, {"count", length}, {"d", default_value}, {"default", default_value},
-    {"dictsort", dictsort}, {"first", first}, {"groupby", groupby}, {"items", items}, {"join", join}, {"last", last},
-    {"length", length}, {"list", list}, {"map", map}, {"max", extreme<false>}, {"min", extreme<true>},
-    {"random", nullptr}, {"reject", select<false, false>}, {"rejectattr", select<true, false>}, {"reverse", reverse},
-    {"select", select<false, true>}, {"selectattr", select<true, true>}, {"slice", slice}, {"sort", sort}, {"sum", sum},
-    {"unique", unique}, {"xmlattr", nullptr},
+    {"attr", attribute},
+    {"batch", batch},
+    {"count", length},
+    {"d", default_value},
+    {"default", default_value},
+    {"dictsort", dictsort},
+    {"first", first},
+    {"groupby", groupby},
+    {"items", items},
+    {"join", join},
+    {"last", last},
+    {"length", length},
+    {"list", list},
+    {"map", map},
+    {"max", extreme<false>},
+    {"min", extreme<true>},
+    {"random", nullptr},
+    {"reject", select<false, false>},
+    {"rejectattr", select<true, false>},
+    {"reverse", reverse},
+    {"select", select<false, true>},
+    {"selectattr", select<true, true>},
+    {"slice", slice},
+    {"sort", sort},
+    {"sum", sum},
+    {"unique", unique},
+    {"xmlattr", nullptr},
 };
 
 }  // namespace
 
 const Filter* find_sequence_filter(const std::string& name) {
-  const auto* at = std::find_if(std::begin(kFilters), std::end(kFilters), [&](const Filter& f) { return f.name == name; });
+  const auto* at = std::find_if(std::begin(kFilters), std::end(kFilters),
+                                [&](const Filter& f) { return f.name == name; });
   return at == std::end(kFilters) ? nullptr : at;
 }
 
@@ -351,12 +395,14 @@ bool is_filter_name(const std::string& name) {
   return find_text_filter(name) != nullptr || find_sequence_filter(name) != nullptr;
 }
 
-Value Interpreter::apply_filter(const std::string& name, const Value& value, const Arguments& arguments) {
+Value Interpreter::apply_filter(const std::string& name, const Value& value,
+                                const Arguments& arguments) {
   const Budget::Level level(budget_);
   budget_.spend(1);
   const Filter* filter = find_text_filter(name);
   if (filter == nullptr) filter = find_sequence_filter(name);
-  if (filter == nullptr) raise("TemplateRuntimeError", "No filter named '" + name + "' found.");
+  if (filter == nullptr)
+    raise("TemplateRuntimeError", "No filter named " + string_repr(name) + ".");
   if (filter->body == nullptr) raise(kNotSupported, "the filter " + name);
   return filter->body(*this, value, arguments);
 }

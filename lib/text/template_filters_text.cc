@@ -12,7 +12,9 @@ namespace isobit::jinja {
 namespace {
 
 // soft_str: markup stays markup.
-Value soft(const Value& v, Budget& budget) { return v.is_text() ? v : Value::text(str(v, budget)); }
+Value soft(const Value& v, Budget& budget) {
+  return v.is_text() ? v : Value::text(str(v, budget));
+}
 
 template <std::string (*change)(std::string_view)>
 Value changed(Interpreter& in, const Value& v, const Arguments& arguments) {
@@ -29,11 +31,14 @@ std::string title_of(std::string_view text) {
     size_t end = at;
     const auto is_break = [&](size_t p, size_t& n) {
       const uint32_t code = code_point_at(text, p, n);
-      return is_space(code) || (code < 0x80 && std::string_view("-({[<").find(static_cast<char>(code)) != std::string_view::npos);
+      return is_space(code) ||
+             (code < 0x80 &&
+              std::string_view("-({[<").find(static_cast<char>(code)) != std::string_view::npos);
     };
     size_t n = 0;
     const bool breaks = is_break(at, n);
-    for (end = at; end < text.size() && is_break(end, n) == breaks; end += n) {}
+    for (end = at; end < text.size() && is_break(end, n) == breaks; end += n) {
+    }
     const std::string_view run = text.substr(at, end - at);
     const size_t first = byte_offset_of(run, 1);
     out += to_upper(run.substr(0, first));
@@ -81,16 +86,20 @@ Value replace(Interpreter& in, const Value& v, const Arguments& arguments) {
   const BoundArguments bound("replace", arguments, {"old", "new", "count"}, 2);
   Budget& budget = in.budget();
   const int64_t limit = bound.given_and_not_none(2) ? bound.integer(2) : -1;
-  return Value::text(replaced(str(v, budget), str(bound[0], budget), str(bound[1], budget), limit, budget));
+  return Value::text(
+      replaced(str(v, budget), str(bound[0], budget), str(bound[1], budget), limit, budget));
 }
 
 Value indent(Interpreter& in, const Value& v, const Arguments& arguments) {
   const BoundArguments bound("indent", arguments, {"width", "first", "blank"}, 0);
   if (v.is_undefined()) v.raise_undefined();
-  if (!v.is_text()) raise("TypeError", "unsupported operand type(s) for +=: '" + v.type_name() + "' and 'str'");
-  const std::string step = bound.given(0) && bound[0].is_text()
-                               ? bound[0].as_text()
-                               : std::string(static_cast<size_t>(std::clamp<int64_t>(bound.integer_or(0, 4), 0, 100000)), ' ');
+  if (!v.is_text())
+    raise("TypeError", "unsupported operand type(s) for +=: '" + v.type_name() + "' and 'str'");
+  const std::string step =
+      bound.given(0) && bound[0].is_text()
+          ? bound[0].as_text()
+          : std::string(static_cast<size_t>(std::clamp<int64_t>(bound.integer_or(0, 4), 0, 100000)),
+                        ' ');
   const bool blank = bound.flag(2, false);
   const std::string text = v.as_text() + "\n";
   std::string out = bound.flag(1, false) ? step : "";
@@ -114,7 +123,9 @@ Value truncate(Interpreter& in, const Value& v, const Arguments& arguments) {
   const std::string end = bound.given(2) ? bound.text(2) : "...";
   const int64_t leeway = bound.given_and_not_none(3) ? bound.integer(3) : 5;
   const auto n_end = static_cast<int64_t>(count_code_points(end));
-  if (length < n_end) raise("AssertionError", "expected length >= " + std::to_string(n_end) + ", got " + std::to_string(length));
+  if (length < n_end)
+    raise("AssertionError",
+          "expected length >= " + std::to_string(n_end) + ", got " + std::to_string(length));
   if (leeway < 0) raise("AssertionError", "expected leeway >= 0, got " + std::to_string(leeway));
   const std::string& text = v.as_text();
   in.budget().spend_bytes(text.size());
@@ -148,7 +159,8 @@ std::string quoted_for_url(const std::string& text, bool for_query) {
   std::string out;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if ((byte < 0x80 && std::isalnum(byte)) || std::string_view("_.-~").find(c) != std::string_view::npos || (c == '/' && !for_query)) {
+    if ((byte < 0x80 && std::isalnum(byte)) ||
+        std::string_view("_.-~").find(c) != std::string_view::npos || (c == '/' && !for_query)) {
       out += c;
     } else if (c == ' ' && for_query) {
       out += '+';
@@ -162,11 +174,13 @@ std::string quoted_for_url(const std::string& text, bool for_query) {
 
 Value urlencode(Interpreter& in, const Value& v, const Arguments& arguments) {
   const BoundArguments bound("urlencode", arguments, {}, 0);
-  if (v.is_text() || !is_iterable(v)) return Value::text(quoted_for_url(str(v, in.budget()), false));
+  if (v.is_text() || !is_iterable(v))
+    return Value::text(quoted_for_url(str(v, in.budget()), false));
   std::string out;
   const auto add = [&](const Value& key, const Value& value) {
     if (!out.empty()) out += '&';
-    out += quoted_for_url(str(key, in.budget()), true) + "=" + quoted_for_url(str(value, in.budget()), true);
+    out += quoted_for_url(str(key, in.budget()), true) + "=" +
+           quoted_for_url(str(value, in.budget()), true);
   };
   if (v.is_dict()) {
     for (const auto& [key, value] : v.as_dict().entries()) add(key, value);
@@ -184,7 +198,8 @@ Value format(Interpreter& in, const Value& v, const Arguments& arguments) {
   if (!arguments.positional.empty() && !arguments.named.empty()) {
     raise("FilterArgumentError", "can't handle positional and keyword arguments at the same time");
   }
-  if (arguments.named.empty()) return printf_format(soft(v, in.budget()), Value::tuple(arguments.positional), in.budget());
+  if (arguments.named.empty())
+    return printf_format(soft(v, in.budget()), Value::tuple(arguments.positional), in.budget());
   Dict named;
   for (const auto& [name, value] : arguments.named) named.set(name, value);
   return printf_format(soft(v, in.budget()), Value::dict(std::move(named)), in.budget());
@@ -194,12 +209,15 @@ JsonStyle json_style(const BoundArguments& bound, Budget& budget) {
   JsonStyle style;
   style.ensure_ascii = bound.flag(0, false);
   if (bound.given_and_not_none(1)) {
-    style.indent = bound[1].is_text() ? bound[1].as_text()
-                                      : std::string(static_cast<size_t>(std::clamp<int64_t>(bound.integer(1), 0, 1000)), ' ');
+    style.indent =
+        bound[1].is_text()
+            ? bound[1].as_text()
+            : std::string(static_cast<size_t>(std::clamp<int64_t>(bound.integer(1), 0, 1000)), ' ');
   }
   if (bound.given_and_not_none(2)) {
     const std::vector<Value> two = iterate(bound[2], budget);
-    if (two.size() != 2 || !two[0].is_text() || !two[1].is_text()) raise("ValueError", "separators must be two strings");
+    if (two.size() != 2 || !two[0].is_text() || !two[1].is_text())
+      raise("ValueError", "separators must be two strings");
     style.item_separator = two[0].as_text();
     style.key_separator = two[1].as_text();
   }
@@ -209,11 +227,13 @@ JsonStyle json_style(const BoundArguments& bound, Budget& budget) {
 
 // transformers' own: json.dumps without the HTML escapes of jinja2's.
 Value tojson(Interpreter& in, const Value& v, const Arguments& arguments) {
-  const BoundArguments bound("tojson", arguments, {"ensure_ascii", "indent", "separators", "sort_keys"}, 0);
+  const BoundArguments bound("tojson", arguments,
+                             {"ensure_ascii", "indent", "separators", "sort_keys"}, 0);
   return Value::text(to_json(v, json_style(bound, in.budget()), in.budget()));
 }
 
-// int() of text: blanks around, a sign, single underscores between digits, a prefix when the base allows it.
+// int() of text: blanks around, a sign, single underscores between digits, a prefix when the base
+// allows it.
 std::optional<int64_t> parse_integer(std::string_view text, int64_t base) {
   text = strip_right(strip_left(text));
   const bool negative = text.starts_with('-');
@@ -235,9 +255,13 @@ std::optional<int64_t> parse_integer(std::string_view text, int64_t base) {
       after_digit = false;
       continue;
     }
-    const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'z' ? c - 'a' + 10 : c >= 'A' && c <= 'Z' ? c - 'A' + 10 : 99;
+    const int digit = c >= '0' && c <= '9'   ? c - '0'
+                      : c >= 'a' && c <= 'z' ? c - 'a' + 10
+                      : c >= 'A' && c <= 'Z' ? c - 'A' + 10
+                                             : 99;
     if (digit >= base) return std::nullopt;
-    if (__builtin_mul_overflow(value, base, &value) || __builtin_add_overflow(value, digit, &value)) {
+    if (__builtin_mul_overflow(value, base, &value) ||
+        __builtin_add_overflow(value, digit, &value)) {
       raise("OverflowError", "an integer leaves the 64 bits that this interpreter keeps");
     }
     after_digit = true;
@@ -253,14 +277,18 @@ std::optional<double> parse_real(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '_') {
       digits += text[i];
-    } else if (i == 0 || i + 1 == text.size() || !std::isdigit(static_cast<unsigned char>(text[i - 1])) || !std::isdigit(static_cast<unsigned char>(text[i + 1]))) {
+    } else if (i == 0 || i + 1 == text.size() ||
+               !std::isdigit(static_cast<unsigned char>(text[i - 1])) ||
+               !std::isdigit(static_cast<unsigned char>(text[i + 1]))) {
       return std::nullopt;
     }
   }
-  const std::string_view body = std::string_view(digits).substr(digits.starts_with('-') || digits.starts_with('+') ? 1 : 0);
+  const std::string_view body =
+      std::string_view(digits).substr(digits.starts_with('-') || digits.starts_with('+') ? 1 : 0);
   const std::string lower = to_lower(body);
   const bool is_word = lower == "inf" || lower == "infinity" || lower == "nan";
-  if (!is_word && (body.empty() || body.find_first_not_of("0123456789.eE+-") != body.npos || body[0] == '+' || body[0] == '-')) {
+  if (!is_word && (body.empty() || body.find_first_not_of("0123456789.eE+-") != body.npos ||
+                   body[0] == '+' || body[0] == '-')) {
     return std::nullopt;
   }
   char* end = nullptr;
@@ -270,7 +298,8 @@ std::optional<double> parse_real(std::string_view text) {
 
 std::optional<int64_t> truncated_to_integer(double d) {
   if (std::isnan(d) || std::isinf(d)) return std::nullopt;
-  if (!(std::fabs(d) < 9.2e18)) raise("OverflowError", "an integer leaves the 64 bits that this interpreter keeps");
+  if (!(std::fabs(d) < 9.2e18))
+    raise("OverflowError", "an integer leaves the 64 bits that this interpreter keeps");
   return static_cast<int64_t>(d);
 }
 
@@ -314,7 +343,8 @@ Value absolute(Interpreter&, const Value& v, const Arguments& arguments) {
 double rounded_half_even(double d, int64_t precision) {
   if (!std::isfinite(d) || precision > 400) return d;
   // "%.*f" rounds the exact decimal expansion, ties to even, which is what Python's round does.
-  if (precision >= 0) return std::strtod(printf_real(d, 'f', static_cast<int>(precision)).c_str(), nullptr);
+  if (precision >= 0)
+    return std::strtod(printf_real(d, 'f', static_cast<int>(precision)).c_str(), nullptr);
   if (precision < -320) return std::copysign(0.0, d);
   const double unit = std::pow(10.0, static_cast<double>(-precision));
   return std::nearbyint(d / unit) * unit;
@@ -328,7 +358,8 @@ Value round(Interpreter&, const Value& v, const Arguments& arguments) {
     raise("FilterArgumentError", "method must be common, ceil or floor");
   }
   if (v.is_undefined()) v.raise_undefined();
-  if (!v.is_number()) raise("TypeError", "type " + v.type_name() + " doesn't define __round__ method");
+  if (!v.is_number())
+    raise("TypeError", "type " + v.type_name() + " doesn't define __round__ method");
   if (method == "common") {
     if (v.is_real()) return Value::real(rounded_half_even(v.as_real(), precision));
     if (precision >= 0) return Value::integer(v.as_integer());
@@ -343,7 +374,9 @@ Value filesizeformat(Interpreter&, const Value& v, const Arguments& arguments) {
   const BoundArguments bound("filesizeformat", arguments, {"binary"}, 0);
   const bool binary = bound.flag(0, false);
   if (v.is_undefined()) v.raise_undefined();
-  const std::optional<double> size = v.is_number() ? std::optional(v.as_real()) : v.is_text() ? parse_real(v.as_text()) : std::nullopt;
+  const std::optional<double> size = v.is_number() ? std::optional(v.as_real())
+                                     : v.is_text() ? parse_real(v.as_text())
+                                                   : std::nullopt;
   if (!size) raise("ValueError", "could not convert the value to float");
   const double base = binary ? 1024 : 1000;
   if (*size == 1) return Value::text("1 Byte");
@@ -353,22 +386,45 @@ Value filesizeformat(Interpreter&, const Value& v, const Arguments& arguments) {
   double unit = base * base;
   int i = 0;
   for (; i < 7 && *size >= unit; ++i) unit *= base;
-  return Value::text(printf_real(base * *size / unit, 'f', 1) + " " + (binary ? kBinary : kDecimal)[i]);
+  return Value::text(printf_real(base * *size / unit, 'f', 1) + " " +
+                     (binary ? kBinary : kDecimal)[i]);
 }
 
 constexpr Filter kFilters[] = {
-    {"abs", absolute}, {"capitalize", changed<capitalized>}, {"center", center}, {"e", escape}, {"escape", escape},
-    {"filesizeformat", filesizeformat}, {"float", to_real}, {"forceescape", force_escape}, {"format", format},
-    {"indent", indent}, {"int", to_integer}, {"lower", changed<to_lower>}, {"pprint", nullptr}, {"replace", replace},
-    {"round", round}, {"safe", safe}, {"string", string}, {"striptags", nullptr}, {"title", changed<title_of>},
-    {"tojson", tojson}, {"trim", trim}, {"truncate", truncate}, {"upper", changed<to_upper>},
-    {"urlencode", urlencode}, {"urlize", nullptr}, {"wordcount", wordcount}, {"wordwrap", nullptr},
+    {"abs", absolute},
+    {"capitalize", changed<capitalized>},
+    {"center", center},
+    {"e", escape},
+    {"escape", escape},
+    {"filesizeformat", filesizeformat},
+    {"float", to_real},
+    {"forceescape", force_escape},
+    {"format", format},
+    {"indent", indent},
+    {"int", to_integer},
+    {"lower", changed<to_lower>},
+    {"pprint", nullptr},
+    {"replace", replace},
+    {"round", round},
+    {"safe", safe},
+    {"string", string},
+    {"striptags", nullptr},
+    {"title", changed<title_of>},
+    {"tojson", tojson},
+    {"trim", trim},
+    {"truncate", truncate},
+    {"upper", changed<to_upper>},
+    {"urlencode", urlencode},
+    {"urlize", nullptr},
+    {"wordcount", wordcount},
+    {"wordwrap", nullptr},
 };
 
 }  // namespace
 
 const Filter* find_text_filter(const std::string& name) {
-  const auto* at = std::find_if(std::begin(kFilters), std::end(kFilters), [&](const Filter& f) { return f.name == name; });
+  const auto* at = std::find_if(std::begin(kFilters), std::end(kFilters),
+                                [&](const Filter& f) { return f.name == name; });
   return at == std::end(kFilters) ? nullptr : at;
 }
 

@@ -9,7 +9,8 @@
 
 namespace isobit::jinja {
 
-std::string replaced(std::string_view text, std::string_view what, std::string_view with, int64_t limit, Budget& budget) {
+std::string replaced(std::string_view text, std::string_view what, std::string_view with,
+                     int64_t limit, Budget& budget) {
   std::string out;
   if (what.empty()) {
     int64_t n = 0;
@@ -32,11 +33,14 @@ std::string replaced(std::string_view text, std::string_view what, std::string_v
   return out += text;
 }
 
-std::string padded(std::string_view text, int64_t width, std::string_view fill, char side, Budget& budget) {
+std::string padded(std::string_view text, int64_t width, std::string_view fill, char side,
+                   Budget& budget) {
   const auto n = static_cast<int64_t>(count_code_points(text));
   const int64_t missing = std::max<int64_t>(width - n, 0);
   budget.spend_bytes(static_cast<size_t>(missing) * fill.size() + text.size());
-  const int64_t left = side == 'l' ? 0 : side == 'r' ? missing : missing / 2 + (missing & width & 1);
+  const int64_t left = side == 'l'   ? 0
+                       : side == 'r' ? missing
+                                     : missing / 2 + (missing & width & 1);
   std::string out;
   for (int64_t i = 0; i < left; ++i) out += fill;
   out += text;
@@ -85,10 +89,13 @@ std::string in_base(uint64_t magnitude, unsigned base, bool upper) {
   return out;
 }
 
-uint64_t magnitude_of(int64_t i) { return i < 0 ? 0 - static_cast<uint64_t>(i) : static_cast<uint64_t>(i); }
+uint64_t magnitude_of(int64_t i) {
+  return i < 0 ? 0 - static_cast<uint64_t>(i) : static_cast<uint64_t>(i);
+}
 
 int checked_size(int64_t n, const char* what) {
-  if (n < 0 || n > 1000000) raise("ValueError", std::string("format: the ") + what + " is too large");
+  if (n < 0 || n > 1000000)
+    raise("ValueError", std::string("format: the ") + what + " is too large");
   return static_cast<int>(n);
 }
 
@@ -104,7 +111,9 @@ struct Spec {
   char type = 0;
 };
 
-bool is_align(char c) { return c == '<' || c == '>' || c == '^' || c == '='; }
+bool is_align(char c) {
+  return c == '<' || c == '>' || c == '^' || c == '=';
+}
 
 int read_number(std::string_view& rest, const char* what) {
   int64_t n = 0;
@@ -141,7 +150,8 @@ Spec parse_spec(std::string_view rest) {
   spec.width = read_number(rest, "width");
   spec.grouping = take(",_");
   if (take(".")) {
-    if (rest.empty() || rest[0] < '0' || rest[0] > '9') raise("ValueError", "Format specifier missing precision");
+    if (rest.empty() || rest[0] < '0' || rest[0] > '9')
+      raise("ValueError", "Format specifier missing precision");
     spec.precision = read_number(rest, "precision");
   }
   if (!rest.empty()) {
@@ -159,17 +169,23 @@ std::string grouped(std::string digits, char separator, size_t every) {
 }
 
 // Sign, prefix and digits put together at the asked width.
-std::string placed(const Spec& spec, bool negative, const std::string& prefix, const std::string& digits, Budget& budget) {
-  const std::string head = (negative ? "-" : spec.sign == '-' ? "" : std::string(1, spec.sign)) + prefix;
+std::string placed(const Spec& spec, bool negative, const std::string& prefix,
+                   const std::string& digits, Budget& budget) {
+  const std::string head = (negative           ? "-"
+                            : spec.sign == '-' ? ""
+                                               : std::string(1, spec.sign)) +
+                           prefix;
   if (spec.align == '=') {
-    return head + padded(digits, spec.width - static_cast<int64_t>(head.size()), spec.fill, 'r', budget);
+    return head +
+           padded(digits, spec.width - static_cast<int64_t>(head.size()), spec.fill, 'r', budget);
   }
   const char side = spec.align == '<' ? 'l' : spec.align == '^' ? 'c' : 'r';
   return padded(head + digits, spec.width, spec.fill, side, budget);
 }
 
 [[noreturn]] void unknown_code(char code, const Value& v) {
-  raise("ValueError", std::string("Unknown format code '") + code + "' for object of type '" + v.type_name() + "'");
+  raise("ValueError", std::string("Unknown format code '") + code + "' for object of type '" +
+                          v.type_name() + "'");
 }
 
 std::string format_real(const Value& v, const Spec& spec, Budget& budget) {
@@ -182,10 +198,14 @@ std::string format_real(const Value& v, const Spec& spec, Budget& budget) {
     case 0:
       digits = spec.precision < 0 ? float_repr(d) : printf_real(d, 'g', std::max(precision, 1));
       break;
-    case 'e': case 'E': case 'f': case 'F':
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'F':
       digits = printf_real(d, spec.type, precision, spec.alternate);
       break;
-    case 'g': case 'G':
+    case 'g':
+    case 'G':
       digits = printf_real(d, spec.type, std::max(precision, 1), spec.alternate);
       break;
     case '%':
@@ -203,11 +223,14 @@ std::string format_integer(const Value& v, const Spec& spec, Budget& budget) {
   std::string digits;
   std::string prefix;
   switch (spec.type) {
-    case 0: case 'd': case 'n':
+    case 0:
+    case 'd':
+    case 'n':
       digits = in_base(magnitude_of(i), 10, false);
       if (spec.grouping) digits = grouped(std::move(digits), spec.grouping, 3);
       break;
-    case 'x': case 'X':
+    case 'x':
+    case 'X':
       digits = in_base(magnitude_of(i), 16, spec.type == 'X');
       prefix = spec.alternate ? (spec.type == 'x' ? "0x" : "0X") : "";
       break;
@@ -219,7 +242,13 @@ std::string format_integer(const Value& v, const Spec& spec, Budget& budget) {
       digits = in_base(magnitude_of(i), 2, false);
       prefix = spec.alternate ? "0b" : "";
       break;
-    case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': case '%':
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'F':
+    case 'g':
+    case 'G':
+    case '%':
       return format_real(v, spec, budget);
     default:
       unknown_code(spec.type, v);
@@ -230,9 +259,11 @@ std::string format_integer(const Value& v, const Spec& spec, Budget& budget) {
 
 std::string format_text(const Value& v, const Spec& spec, Budget& budget) {
   if (spec.type != 0 && spec.type != 's') unknown_code(spec.type, v);
-  if (spec.align == '=') raise("ValueError", "'=' alignment not allowed in string format specifier");
+  if (spec.align == '=')
+    raise("ValueError", "'=' alignment not allowed in string format specifier");
   std::string_view text = v.as_text();
-  if (spec.precision >= 0) text = text.substr(0, byte_offset_of(text, static_cast<size_t>(spec.precision)));
+  if (spec.precision >= 0)
+    text = text.substr(0, byte_offset_of(text, static_cast<size_t>(spec.precision)));
   const char side = spec.align == '>' ? 'r' : spec.align == '^' ? 'c' : 'l';
   return padded(text, spec.width, spec.fill, side, budget);
 }
@@ -271,18 +302,23 @@ class BraceFormatter {
       if (rest[end] == '{') ++depth;
       if (rest[end] == '}') --depth;
     }
-    if (depth > 0) raise("ValueError", rest.empty() ? "Single '{' encountered in format string" : "expected '}' before end of string");
+    if (depth > 0)
+      raise("ValueError", rest.empty() ? "Single '{' encountered in format string"
+                                       : "expected '}' before end of string");
     const std::string_view inner = rest.substr(0, end - 1);
     rest.remove_prefix(end);
     const size_t name_end = std::min(inner.find_first_of("!:"), inner.size());
     Value v = lookup(inner.substr(0, name_end));
     std::string_view tail = inner.substr(name_end);
     if (tail.starts_with('!')) {
-      if (tail.size() < 2) raise("ValueError", "end of string while looking for conversion specifier");
-      if (tail[1] != 'r' && tail[1] != 's') raise("ValueError", "Unknown conversion specifier " + std::string(tail.substr(1, 1)));
+      if (tail.size() < 2)
+        raise("ValueError", "end of string while looking for conversion specifier");
+      if (tail[1] != 'r' && tail[1] != 's')
+        raise("ValueError", "Unknown conversion specifier " + std::string(tail.substr(1, 1)));
       v = Value::text(tail[1] == 'r' ? repr(v, in_.budget()) : str(v, in_.budget()));
       tail.remove_prefix(2);
-      if (!tail.empty() && tail[0] != ':') raise("ValueError", "expected ':' after conversion specifier");
+      if (!tail.empty() && tail[0] != ':')
+        raise("ValueError", "expected ':' after conversion specifier");
     }
     const std::string spec = tail.empty() ? std::string() : format(tail.substr(1), nesting + 1);
     return formatted(v, spec, in_.budget());
@@ -298,7 +334,8 @@ class BraceFormatter {
         name.remove_prefix(end);
       } else {
         const size_t close = name.find(']');
-        if (name[0] != '[' || close == name.npos) raise("ValueError", "Missing ']' in format string");
+        if (name[0] != '[' || close == name.npos)
+          raise("ValueError", "Missing ']' in format string");
         const std::string key(name.substr(1, close - 1));
         v = in_.item(v, is_index(key) ? Value::integer(std::stoll(key)) : Value::text(key));
         name.remove_prefix(close + 1);
@@ -313,9 +350,16 @@ class BraceFormatter {
 
   Value first(const std::string& name) {
     if (name.empty() || is_index(name)) {
+      if (name.empty() ? numbered_ : automatic_ != 0) {
+        // Python's string.Formatter says the same in both directions.
+        raise("ValueError",
+              "cannot switch from manual field specification to automatic field numbering");
+      }
+      numbered_ |= !name.empty();
       const size_t i = name.empty() ? automatic_++ : static_cast<size_t>(std::stoll(name));
       if (i >= arguments_.positional.size()) {
-        raise("IndexError", "Replacement index " + std::to_string(i) + " out of range for positional args tuple");
+        raise("IndexError",
+              "Replacement index " + std::to_string(i) + " out of range for positional args tuple");
       }
       return arguments_.positional[i];
     }
@@ -327,23 +371,27 @@ class BraceFormatter {
 
   Interpreter& in_;
   const Arguments& arguments_;
-  size_t automatic_ = 0;
+  size_t automatic_ = 0;   // fields without a number so far
+  bool numbered_ = false;  // whether a field had one
 };
 
 }  // namespace
 
 std::string formatted(const Value& v, std::string_view spec_text, Budget& budget) {
   if (spec_text.empty()) return str(v, budget);
-  if (v.is_undefined()) raise("TypeError", "unsupported format string passed to Undefined.__format__");
+  if (v.is_undefined())
+    raise("TypeError", "unsupported format string passed to Undefined.__format__");
   const Spec spec = parse_spec(spec_text);
-  if (v.kind() == Kind::boolean && spec.type == 0) return format_text(Value::text(str(v, budget)), spec, budget);
+  if (v.kind() == Kind::boolean && spec.type == 0)
+    return format_text(Value::text(str(v, budget)), spec, budget);
   if (v.is_integral()) return format_integer(v, spec, budget);
   if (v.is_real()) return format_real(v, spec, budget);
   if (v.is_text()) return format_text(v, spec, budget);
   raise("TypeError", "unsupported format string passed to " + v.type_name() + ".__format__");
 }
 
-std::string format_braces(Interpreter& interpreter, std::string_view format, const Arguments& arguments) {
+std::string format_braces(Interpreter& interpreter, std::string_view format,
+                          const Arguments& arguments) {
   return BraceFormatter(interpreter, arguments).format(format, 0);
 }
 

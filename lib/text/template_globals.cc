@@ -23,11 +23,13 @@ Value make_range(Interpreter& in, const Arguments& arguments) {
   const uint64_t stride = step > 0 ? static_cast<uint64_t>(step) : 0 - static_cast<uint64_t>(step);
   const uint64_t count = empty ? 0 : (high - low - 1) / stride + 1;
   if (count > static_cast<uint64_t>(kMaxRange)) {
-    raise("OverflowError", "Range too big. The sandbox blocks ranges larger than MAX_RANGE (100000).");
+    raise("OverflowError",
+          "Range too big. The sandbox blocks ranges larger than MAX_RANGE (100000).");
   }
   in.budget().spend(count);
   std::vector<Value> items;
-  for (uint64_t k = 0; k < count; ++k) items.push_back(Value::integer(start + static_cast<int64_t>(k) * step));
+  for (uint64_t k = 0; k < count; ++k)
+    items.push_back(Value::integer(start + static_cast<int64_t>(k) * step));
   std::string label = "range(" + std::to_string(start) + ", " + std::to_string(stop);
   label += step == 1 ? ")" : ", " + std::to_string(step) + ")";
   return Value::sequence(SequenceType::range, std::move(items), std::move(label));
@@ -49,8 +51,8 @@ Dict dict_from(Interpreter& in, const char* callee, const Arguments& arguments) 
       for (const Value& pair : iterate(from, in.budget())) {
         const std::vector<Value> two = iterate(pair, in.budget());
         if (two.size() != 2) {
-          raise("ValueError", "dictionary update sequence element #" + std::to_string(dict.size()) + " has length " +
-                                  std::to_string(two.size()) + "; 2 is required");
+          raise("ValueError", "dictionary update sequence element #" + std::to_string(dict.size()) +
+                                  " has length " + std::to_string(two.size()) + "; 2 is required");
         }
         dict.set(two[0], two[1]);
       }
@@ -60,7 +62,9 @@ Dict dict_from(Interpreter& in, const char* callee, const Arguments& arguments) 
   return dict;
 }
 
-Value make_dict(Interpreter& in, const Arguments& arguments) { return Value::dict(dict_from(in, "dict", arguments)); }
+Value make_dict(Interpreter& in, const Arguments& arguments) {
+  return Value::dict(dict_from(in, "dict", arguments));
+}
 
 Value make_namespace(Interpreter& in, const Arguments& arguments) {
   auto made = std::make_unique<Namespace>(Dict{});
@@ -82,7 +86,9 @@ Value strftime_now(Interpreter& in, const Arguments& arguments) {
   return Value::text(format_time(in.read_clock(), bound.text(0)));
 }
 
-Value lipsum(Interpreter&, const Arguments&) { raise(kNotSupported, "the function lipsum, which writes random text"); }
+Value lipsum(Interpreter&, const Arguments&) {
+  raise(kNotSupported, "the function lipsum, which writes random text");
+}
 
 class Cycler : public Object {
  public:
@@ -101,8 +107,10 @@ class Cycler : public Object {
                                      return Value();
                                    }};
     if (name == "current") return items_[at_];
-    if (name == "next") return Value::object(std::make_shared<BoundMethod>(Value::borrowed(*this), kNext));
-    if (name == "reset") return Value::object(std::make_shared<BoundMethod>(Value::borrowed(*this), kReset));
+    if (name == "next")
+      return Value::object(std::make_shared<BoundMethod>(Value::borrowed(*this), kNext));
+    if (name == "reset")
+      return Value::object(std::make_shared<BoundMethod>(Value::borrowed(*this), kReset));
     return std::nullopt;
   }
 

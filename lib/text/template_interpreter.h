@@ -1,8 +1,8 @@
 // Walks a parsed template and writes its text.
 //
-// Names live in scopes that chain outwards: a loop iteration, a macro call, {% with %}, a captured block and a
-// generation block each open one, {% if %} does not, and {% set %} writes into the innermost. A macro keeps the scope
-// in which it was defined.
+// Names live in scopes that chain outwards: a loop iteration, a macro call, {% with %}, a captured
+// block and a generation block each open one, {% if %} does not, and {% set %} writes into the
+// innermost. A macro keeps the scope in which it was defined.
 #pragma once
 
 #include <chrono>
@@ -38,7 +38,8 @@ struct ByteRange {
 
 class Interpreter {
  public:
-  Interpreter(const ParsedTemplate& parsed, std::optional<std::chrono::local_seconds> now, Limits limits);
+  Interpreter(const ParsedTemplate& parsed, std::optional<std::chrono::local_seconds> now,
+              Limits limits);
   ~Interpreter();
   Interpreter(const Interpreter&) = delete;
   Interpreter& operator=(const Interpreter&) = delete;
@@ -62,12 +63,14 @@ class Interpreter {
   Value own(std::unique_ptr<Object> object);
 
   // For macros and loops.
-  Value run_macro(const MacroBody& macro, const std::shared_ptr<Scope>& defined_in, Arguments& arguments);
+  Value run_macro(const MacroBody& macro, const std::shared_ptr<Scope>& defined_in,
+                  Arguments& arguments);
   // The text of a for statement over `items`, with names resolved in `outer`.
-  std::string run_loop_captured(const ForStatement& loop, std::vector<Value> items, const std::shared_ptr<Scope>& outer,
-                                int depth);
+  std::string run_loop_captured(const ForStatement& loop, std::vector<Value> items,
+                                const std::shared_ptr<Scope>& outer, int depth);
   // Whether `item` passes the statement's "if".
-  bool passes_filter(const ForStatement& loop, const Value& item, const std::shared_ptr<Scope>& outer);
+  bool passes_filter(const ForStatement& loop, const Value& item,
+                     const std::shared_ptr<Scope>& outer);
 
  private:
   enum class Flow { next, leave_loop, next_iteration };
@@ -101,7 +104,8 @@ class Interpreter {
   Flow execute(const GenerationStatement& s);
   Flow execute(const BreakStatement&) { return Flow::leave_loop; }
   Flow execute(const ContinueStatement&) { return Flow::next_iteration; }
-  void run_loop(const ForStatement& loop, std::vector<Value> items, const std::shared_ptr<Scope>& outer, int depth);
+  void run_loop(const ForStatement& loop, std::vector<Value> items,
+                const std::shared_ptr<Scope>& outer, int depth);
   void assign(const Target& target, const Value& value);
   std::string captured(const Body& body);  // in a scope of its own
   void write(std::string_view text);
@@ -143,6 +147,7 @@ std::string format_time(std::chrono::local_seconds time, const std::string& form
 // Attributes and methods of built-in types: template_attributes.cc.
 Value attribute_of(Interpreter& interpreter, const Value& v, const std::string& name);
 Value item_of(Interpreter& interpreter, const Value& v, const Value& key);
-Value slice_of(const Value& v, const Value& start, const Value& stop, const Value& step, Budget& budget);
+Value slice_of(const Value& v, const Value& start, const Value& stop, const Value& step,
+               Budget& budget);
 
 }  // namespace isobit::jinja

@@ -27,7 +27,9 @@ std::string normalized(std::string_view source) {
   return out;
 }
 
-bool is_digit_char(char c) { return c >= '0' && c <= '9'; }
+bool is_digit_char(char c) {
+  return c >= '0' && c <= '9';
+}
 
 class Lexer {
  public:
@@ -52,9 +54,11 @@ class Lexer {
 
   void add(TokenType type, std::string text) { tokens_.push_back({type, std::move(text), line_}); }
 
-  // Moves to `end`, counting lines, and remembers whether what was consumed ends a line (for lstrip_blocks).
+  // Moves to `end`, counting lines, and remembers whether what was consumed ends a line (for
+  // lstrip_blocks).
   void advance_to(size_t end) {
-    line_ += static_cast<int>(std::count(source_.begin() + static_cast<long>(at_), source_.begin() + static_cast<long>(end), '\n'));
+    line_ += static_cast<int>(std::count(source_.begin() + static_cast<long>(at_),
+                                         source_.begin() + static_cast<long>(end), '\n'));
     if (end > at_) line_starting_ = source_[end - 1] == '\n';
     at_ = end;
   }
@@ -79,7 +83,8 @@ class Lexer {
     return starts_with("%}", p) ? p + 2 : std::string::npos;
   }
 
-  // The end of a closing delimiter at `at`: "+%}", "-%}" with the blanks after it, or "%}" with one newline.
+  // The end of a closing delimiter at `at`: "+%}", "-%}" with the blanks after it, or "%}" with one
+  // newline.
   std::optional<size_t> closing(std::string_view delimiter, size_t at) const {
     if (starts_with(delimiter, at)) {
       const size_t end = at + 2;
@@ -117,10 +122,10 @@ class Lexer {
       if (c == '%' || c == '{' || c == '#') break;
     }
     const size_t raw_end = source_[open + 1] == '%' ? end_of_raw_begin(open) : std::string::npos;
-    const Tag tag = raw_end != std::string::npos     ? Tag::raw
-                    : source_[open + 1] == '%' ? Tag::block
-                    : source_[open + 1] == '{' ? Tag::variable
-                                               : Tag::comment;
+    const Tag tag = raw_end != std::string::npos ? Tag::raw
+                    : source_[open + 1] == '%'   ? Tag::block
+                    : source_[open + 1] == '{'   ? Tag::variable
+                                                 : Tag::comment;
     const char sign = sign_at(open + 2);
     add_text(text_before(std::string_view(source_).substr(at_, open - at_), sign, tag));
     advance_to(open);
@@ -148,7 +153,8 @@ class Lexer {
   }
 
   void raw(int tag_line) {
-    for (size_t p = source_.find("{%", at_); p != std::string::npos; p = source_.find("{%", p + 1)) {
+    for (size_t p = source_.find("{%", at_); p != std::string::npos;
+         p = source_.find("{%", p + 1)) {
       const char sign = sign_at(p + 2);
       const size_t word = skip_space(p + 2 + (sign ? 1 : 0));
       if (!starts_with("endraw", word)) continue;
@@ -205,14 +211,17 @@ class Lexer {
   // "digits" as Python writes them: single underscores between digits.
   size_t end_of_digits(size_t at) const {
     size_t p = at;
-    while (p < source_.size() && (is_digit_char(source_[p]) || (source_[p] == '_' && p > at && p + 1 < source_.size() &&
-                                                                is_digit_char(source_[p - 1]) && is_digit_char(source_[p + 1])))) {
+    while (p < source_.size() &&
+           (is_digit_char(source_[p]) ||
+            (source_[p] == '_' && p > at && p + 1 < source_.size() &&
+             is_digit_char(source_[p - 1]) && is_digit_char(source_[p + 1])))) {
       ++p;
     }
     return p;
   }
 
-  // The end of a float that starts at `at`, or nullopt. After a dot ("a.0.1") a number is an index, never a float.
+  // The end of a float that starts at `at`, or nullopt. After a dot ("a.0.1") a number is an index,
+  // never a float.
   std::optional<size_t> end_of_float(size_t at) const {
     if (at > 0 && source_[at - 1] == '.') return std::nullopt;
     size_t p = end_of_digits(at);
@@ -243,7 +252,8 @@ class Lexer {
       std::string digits = source_.substr(at_, *end - at_);
       std::erase(digits, '_');
       add(TokenType::real, digits);
-      // A decimal too large for a double is Python's inf; too small, 0.0. strtod does both (the C locale is never changed).
+      // A decimal too large for a double is Python's inf; too small, 0.0. strtod does both (the C
+      // locale is never changed).
       tokens_.back().real = std::strtod(digits.c_str(), nullptr);
       return advance_to(*end);
     }
@@ -270,7 +280,8 @@ class Lexer {
     };
     while (is_digit_of_base(p) || (source_[p] == '_' && is_digit_of_base(p + 1))) {
       if (source_[p] != '_') {
-        if (__builtin_mul_overflow(value, base, &value) || __builtin_add_overflow(value, digit_value(source_[p]), &value)) {
+        if (__builtin_mul_overflow(value, base, &value) ||
+            __builtin_add_overflow(value, digit_value(source_[p]), &value)) {
           fail("the integer does not fit into the 64 bits that this interpreter keeps", line_);
         }
       }
@@ -284,18 +295,24 @@ class Lexer {
   void string(char quote) {
     size_t p = at_ + 1;
     while (p < source_.size() && source_[p] != quote) p += source_[p] == '\\' ? 2 : 1;
-    if (p >= source_.size()) fail(std::string("unexpected char \"") + quote + "\" at " + std::to_string(at_), line_);
-    add(TokenType::string, unescaped_literal(std::string_view(source_).substr(at_ + 1, p - at_ - 1), line_));
+    if (p >= source_.size())
+      fail(std::string("unexpected char \"") + quote + "\" at " + std::to_string(at_), line_);
+    add(TokenType::string,
+        unescaped_literal(std::string_view(source_).substr(at_ + 1, p - at_ - 1), line_));
     advance_to(p + 1);
   }
 
   void sign() {
-    static constexpr std::string_view signs[] = {"//", "**", "==", "!=", ">=", "<=", "+", "-", "/", "*", "%", "~", "[",
-                                                 "]",  "(",  ")",  "{",  "}",  ">",  "<", "=", ".", ":", "|", ",", ";"};
-    const auto* found = std::find_if(std::begin(signs), std::end(signs), [&](std::string_view s) { return starts_with(s, at_); });
+    static constexpr std::string_view signs[] = {"//", "**", "==", "!=", ">=", "<=", "+", "-", "/",
+                                                 "*",  "%",  "~",  "[",  "]",  "(",  ")", "{", "}",
+                                                 ">",  "<",  "=",  ".",  ":",  "|",  ",", ";"};
+    const auto* found = std::find_if(std::begin(signs), std::end(signs),
+                                     [&](std::string_view s) { return starts_with(s, at_); });
     if (found == std::end(signs)) {
       const std::string_view rest = std::string_view(source_).substr(at_);
-      fail("unexpected char " + std::string(split_into_code_points(rest.substr(0, 4)).front()) + " at " + std::to_string(at_), line_);
+      fail("unexpected char " + std::string(split_into_code_points(rest.substr(0, 4)).front()) +
+               " at " + std::to_string(at_),
+           line_);
     }
     const char c = (*found)[0];
     if (c == '(' || c == '[' || c == '{') brackets_ += c == '(' ? ')' : c == '[' ? ']' : '}';
@@ -303,7 +320,8 @@ class Lexer {
       if (brackets_.empty()) fail(std::string("unexpected '") + c + "'", line_);
       const char expected = brackets_.back();
       brackets_.pop_back();
-      if (expected != c) fail(std::string("unexpected '") + c + "', expected '" + expected + "'", line_);
+      if (expected != c)
+        fail(std::string("unexpected '") + c + "', expected '" + expected + "'", line_);
     }
     add(TokenType::sign, std::string(*found));
     advance_to(at_ + found->size());
@@ -319,6 +337,8 @@ class Lexer {
 
 }  // namespace
 
-std::vector<Token> tokenize(std::string_view source) { return Lexer(normalized(source)).run(); }
+std::vector<Token> tokenize(std::string_view source) {
+  return Lexer(normalized(source)).run();
+}
 
 }  // namespace isobit::jinja

@@ -1,4 +1,5 @@
-// Calling a macro: arguments to parameters with jinja2's rules, then the body in a scope of its own.
+// Calling a macro: arguments to parameters with jinja2's rules, then the body in a scope of its
+// own.
 #include <algorithm>
 
 #include "text/template_objects.h"
@@ -17,12 +18,15 @@ void take_named(Arguments& arguments, const std::string& name, std::optional<Val
 }
 
 [[noreturn]] void refuse_named(const MacroBody& macro, const Arguments& arguments) {
-  const bool has_caller = std::any_of(arguments.named.begin(), arguments.named.end(), [](const auto& a) { return a.first == "caller"; });
+  const bool has_caller = std::any_of(arguments.named.begin(), arguments.named.end(),
+                                      [](const auto& a) { return a.first == "caller"; });
   if (has_caller) {
     raise("TypeError", "macro " + string_repr(macro.name) +
-                           " was invoked with two values for the special caller argument. This is most likely a bug.");
+                           " was invoked with two values for the special caller argument. This is "
+                           "most likely a bug.");
   }
-  raise("TypeError", "macro " + string_repr(macro.name) + " takes no keyword argument " + string_repr(arguments.named[0].first));
+  raise("TypeError", "macro " + string_repr(macro.name) + " takes no keyword argument " +
+                         string_repr(arguments.named[0].first));
 }
 
 // What is left after the parameters: the special names that the body uses, or an error.
@@ -30,7 +34,8 @@ void bind_rest(const MacroBody& macro, Arguments& arguments, bool found_caller, 
   if (macro.uses_caller && !found_caller) {
     std::optional<Value> caller;
     take_named(arguments, "caller", caller);
-    scope.set("caller", caller && !caller->is_none() ? *caller : Value::undefined("No caller defined"));
+    scope.set("caller",
+              caller && !caller->is_none() ? *caller : Value::undefined("No caller defined"));
   }
   if (macro.uses_kwargs) {
     Dict rest;
@@ -42,15 +47,18 @@ void bind_rest(const MacroBody& macro, Arguments& arguments, bool found_caller, 
   const size_t n_parameters = macro.parameters.size();
   if (macro.uses_varargs) {
     const auto from = static_cast<long>(std::min(n_parameters, arguments.positional.size()));
-    scope.set("varargs", Value::tuple({arguments.positional.begin() + from, arguments.positional.end()}));
+    scope.set("varargs",
+              Value::tuple({arguments.positional.begin() + from, arguments.positional.end()}));
   } else if (arguments.positional.size() > n_parameters) {
-    raise("TypeError", "macro " + string_repr(macro.name) + " takes not more than " + std::to_string(n_parameters) + " argument(s)");
+    raise("TypeError", "macro " + string_repr(macro.name) + " takes not more than " +
+                           std::to_string(n_parameters) + " argument(s)");
   }
 }
 
 }  // namespace
 
-Value Interpreter::run_macro(const MacroBody& macro, const std::shared_ptr<Scope>& defined_in, Arguments& arguments) {
+Value Interpreter::run_macro(const MacroBody& macro, const std::shared_ptr<Scope>& defined_in,
+                             Arguments& arguments) {
   const auto scope = std::make_shared<Scope>(defined_in);
   std::vector<std::optional<Value>> given(macro.parameters.size());
   bool found_caller = false;
@@ -72,7 +80,8 @@ Value Interpreter::run_macro(const MacroBody& macro, const std::shared_ptr<Scope
     } else if (parameter.fallback) {
       scope->set(parameter.name, evaluate(*parameter.fallback));
     } else {
-      scope->set(parameter.name, Value::undefined("parameter " + string_repr(parameter.name) + " was not provided"));
+      scope->set(parameter.name, Value::undefined("parameter " + string_repr(parameter.name) +
+                                                  " was not provided"));
     }
   }
   return Value::text(captured(macro.body));

@@ -17,7 +17,8 @@ std::optional<Value> Function::attribute(Interpreter& interpreter, const std::st
   return Object::attribute(interpreter, name);
 }
 
-BoundMethod::BoundMethod(Value self, const Method& method) : self_(std::move(self)), method_(method) {
+BoundMethod::BoundMethod(Value self, const Method& method)
+    : self_(std::move(self)), method_(method) {
   if (depth() > kMaxValueDepth) raise("RecursionError", "values nest deeper than the limit allows");
 }
 
@@ -35,8 +36,9 @@ std::optional<Value> Macro::attribute(Interpreter&, const std::string& name) {
   if (name == "caller") return Value::boolean(body_.uses_caller);
   if (name == "arguments") {
     std::vector<Value> names;
-    for (const Parameter& parameter : body_.parameters) names.push_back(Value::text(parameter.name));
-    return Value::list(std::move(names));
+    for (const Parameter& parameter : body_.parameters)
+      names.push_back(Value::text(parameter.name));
+    return Value::tuple(std::move(names));
   }
   return std::nullopt;
 }
@@ -48,7 +50,7 @@ std::optional<Value> Namespace::attribute(Interpreter&, const std::string& name)
 
 std::string Namespace::repr(Budget& budget) const {
   const Budget::Level level(budget);  // a namespace may hold itself
-  std::string out = "<TemplateNamespace {";
+  std::string out = "<Namespace {";
   for (const auto& [name, value] : attributes_.entries()) {
     if (out.back() != '{') out += ", ";
     out += jinja::repr(name, budget) + ": " + jinja::repr(value, budget);
@@ -60,20 +62,25 @@ std::string Namespace::repr(Budget& budget) const {
 void Namespace::set(const std::string& name, Value value) {
   if (name.starts_with('_')) {
     raise("SecurityError",
-          "Chat templates cannot store underscore-prefixed attributes on a namespace, but got " + string_repr(name) +
-              ". Please rename the attribute.");
+          "Chat templates cannot store underscore-prefixed attributes on a namespace, but got " +
+              string_repr(name) + ". Please rename the attribute.");
   }
   attributes_.set(name, std::move(value));
 }
 
 Loop::Loop(Interpreter& interpreter, const ForStatement& statement, std::vector<Value> items,
            std::shared_ptr<Scope> outer, int depth)
-    : interpreter_(interpreter), statement_(statement), items_(std::move(items)), outer_(std::move(outer)), depth_(depth) {}
+    : interpreter_(interpreter),
+      statement_(statement),
+      items_(std::move(items)),
+      outer_(std::move(outer)),
+      depth_(depth) {}
 
 std::optional<Value> Loop::pull() {
   while (next_ < items_.size()) {
     const Value item = items_[next_++];
-    if (!statement_.filter || counted_ || interpreter_.passes_filter(statement_, item, outer_)) return item;
+    if (!statement_.filter || counted_ || interpreter_.passes_filter(statement_, item, outer_))
+      return item;
   }
   return std::nullopt;
 }
@@ -94,7 +101,8 @@ bool Loop::advance() {
 
 int64_t Loop::length() {
   if (!length_) {
-    // The items that follow, all through the filter now, as jinja2 does when it has to count a generator.
+    // The items that follow, all through the filter now, as jinja2 does when it has to count a
+    // generator.
     std::vector<Value> rest;
     while (std::optional<Value> item = pull()) rest.push_back(*item);
     length_ = static_cast<int64_t>(rest.size()) + index0_ + 1 + (after_ ? 1 : 0);
@@ -116,7 +124,8 @@ Value Loop::call(Interpreter& interpreter, Arguments& arguments) {
     raise("TypeError", "The loop must have the 'recursive' marker to be called recursively.");
   }
   const BoundArguments bound("loop", arguments, {"iterable"}, 1);
-  return Value::text(interpreter.run_loop_captured(statement_, iterate(bound[0], interpreter.budget()), outer_, depth_ + 1));
+  return Value::text(interpreter.run_loop_captured(
+      statement_, iterate(bound[0], interpreter.budget()), outer_, depth_ + 1));
 }
 
 namespace {
@@ -124,11 +133,13 @@ namespace {
 Value loop_cycle(Interpreter& in, const Value& self, const Arguments& arguments) {
   if (arguments.positional.empty()) raise("TypeError", "no items for cycling given");
   const Value index = *self.as_object().attribute(in, "index0");
-  return arguments.positional[static_cast<size_t>(index.as_integer()) % arguments.positional.size()];
+  return arguments
+      .positional[static_cast<size_t>(index.as_integer()) % arguments.positional.size()];
 }
 
 Value loop_changed(Interpreter& in, const Value& self, const Arguments& arguments) {
-  return Value::boolean(static_cast<Loop&>(self.as_object()).note_change(arguments.positional, in.budget()));
+  return Value::boolean(
+      static_cast<Loop&>(self.as_object()).note_change(arguments.positional, in.budget()));
 }
 
 constexpr Method kCycle{"cycle", loop_cycle};
@@ -157,13 +168,16 @@ std::optional<Value> Loop::attribute(Interpreter&, const std::string& name) {
     return index0_ == 0 || !before_ ? Value::undefined("there is no previous item") : *before_;
   }
   if (name == "nextitem") return peek() ? *peek() : Value::undefined("there is no next item");
-  if (name == "cycle") return Value::object(std::make_shared<BoundMethod>(Value::borrowed(*this), kCycle));
-  if (name == "changed") return Value::object(std::make_shared<BoundMethod>(Value::borrowed(*this), kChanged));
+  if (name == "cycle")
+    return Value::object(std::make_shared<BoundMethod>(Value::borrowed(*this), kCycle));
+  if (name == "changed")
+    return Value::object(std::make_shared<BoundMethod>(Value::borrowed(*this), kChanged));
   return std::nullopt;
 }
 
 std::string Loop::repr(Budget&) const {
-  return "<LoopContext " + std::to_string(index0_ + 1) + "/" + std::to_string(const_cast<Loop*>(this)->length()) + ">";
+  return "<LoopContext " + std::to_string(index0_ + 1) + "/" +
+         std::to_string(const_cast<Loop*>(this)->length()) + ">";
 }
 
 }  // namespace isobit::jinja

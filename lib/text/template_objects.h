@@ -1,4 +1,5 @@
-// The objects that a template can hold: functions, bound methods, macros, loops, namespaces, cyclers, joiners.
+// The objects that a template can hold: functions, bound methods, macros, loops, namespaces,
+// cyclers, joiners.
 #pragma once
 
 #include <memory>
@@ -11,10 +12,13 @@ namespace isobit::jinja {
 class Function : public Object {
  public:
   using Body = Value (*)(Interpreter&, const Arguments&);
-  Function(const char* name, const char* type_name, Body body) : name_(name), type_name_(type_name), body_(body) {}
+  Function(const char* name, const char* type_name, Body body)
+      : name_(name), type_name_(type_name), body_(body) {}
   std::string type_name() const override { return type_name_; }
   bool callable() const override { return true; }
-  Value call(Interpreter& interpreter, Arguments& arguments) override { return body_(interpreter, arguments); }
+  Value call(Interpreter& interpreter, Arguments& arguments) override {
+    return body_(interpreter, arguments);
+  }
   std::optional<Value> attribute(Interpreter& interpreter, const std::string& name) override;
 
  private:
@@ -45,7 +49,8 @@ class BoundMethod : public Object {
 
 class Macro : public Object {
  public:
-  Macro(const MacroBody& body, std::shared_ptr<Scope> defined_in) : body_(body), defined_in_(std::move(defined_in)) {}
+  Macro(const MacroBody& body, std::shared_ptr<Scope> defined_in)
+      : body_(body), defined_in_(std::move(defined_in)) {}
   std::string type_name() const override { return "Macro"; }
   std::string module_name() const override { return "jinja2.runtime"; }
   bool callable() const override { return true; }
@@ -73,12 +78,13 @@ class Namespace : public Object {
   Dict attributes_;
 };
 
-// The iterator behind a for loop, and the `loop` that its body sees. Items pass the statement's "if" only when they
-// are reached, so that what the body changes in a namespace counts for later items, as in Python's generators.
+// The iterator behind a for loop, and the `loop` that its body sees. Items pass the statement's
+// "if" only when they are reached, so that what the body changes in a namespace counts for later
+// items, as in Python's generators.
 class Loop : public Object {
  public:
-  Loop(Interpreter& interpreter, const ForStatement& statement, std::vector<Value> items, std::shared_ptr<Scope> outer,
-       int depth);
+  Loop(Interpreter& interpreter, const ForStatement& statement, std::vector<Value> items,
+       std::shared_ptr<Scope> outer, int depth);
   std::string type_name() const override { return "LoopContext"; }
   std::string module_name() const override { return "jinja2.runtime"; }
   bool callable() const override { return true; }

@@ -9,8 +9,8 @@ namespace isobit::jinja {
 namespace {
 
 [[noreturn]] void unsupported_operands(const char* sign, const Value& a, const Value& b) {
-  raise("TypeError", std::string("unsupported operand type(s) for ") + sign + ": '" + a.type_name() +
-                         "' and '" + b.type_name() + "'");
+  raise("TypeError", std::string("unsupported operand type(s) for ") + sign + ": '" +
+                         a.type_name() + "' and '" + b.type_name() + "'");
 }
 
 [[noreturn]] void integer_overflow() {
@@ -66,7 +66,8 @@ Value integer_arithmetic(Operator op, int64_t a, int64_t b) {
       return Value::integer(result);
     case Operator::divide:
       if (b == 0) raise("ZeroDivisionError", "division by zero");
-      return Value::real(static_cast<double>(static_cast<long double>(a) / static_cast<long double>(b)));
+      return Value::real(
+          static_cast<double>(static_cast<long double>(a) / static_cast<long double>(b)));
     case Operator::floor_divide:
       if (b == 0) raise("ZeroDivisionError", "integer division or modulo by zero");
       return Value::integer(floor_quotient(a, b));
@@ -159,7 +160,8 @@ Value concatenated(const Value& a, const Value& b, Budget& budget) {
     out += markup && !b.is_markup() ? escape_html(b.as_text()) : b.as_text();
     return Value::text(std::move(out), markup);
   }
-  if (a.is_sequence() && b.is_sequence() && a.items_of().type == b.items_of().type && is_repeatable(a)) {
+  if (a.is_sequence() && b.is_sequence() && a.items_of().type == b.items_of().type &&
+      is_repeatable(a)) {
     std::vector<Value> out = a.items_of().items;
     budget.spend(out.size() + b.items_of().items.size());
     out.insert(out.end(), b.items_of().items.begin(), b.items_of().items.end());
@@ -169,7 +171,8 @@ Value concatenated(const Value& a, const Value& b, Budget& budget) {
     raise("TypeError", "can only concatenate str (not \"" + b.type_name() + "\") to str");
   }
   if (is_repeatable(a)) {
-    raise("TypeError", "can only concatenate " + a.type_name() + " (not \"" + b.type_name() + "\") to " + a.type_name());
+    raise("TypeError", "can only concatenate " + a.type_name() + " (not \"" + b.type_name() +
+                           "\") to " + a.type_name());
   }
   unsupported_operands("+", a, b);
 }
@@ -180,14 +183,17 @@ Value arithmetic(Operator op, const Value& a, const Value& b, Budget& budget) {
   if (a.is_undefined()) a.raise_undefined();
   if (op == Operator::modulo && a.is_text()) return printf_format(a, b, budget);
   if (b.is_undefined()) b.raise_undefined();
-  if (a.is_integral() && b.is_integral()) return integer_arithmetic(op, a.as_integer(), b.as_integer());
+  if (a.is_integral() && b.is_integral())
+    return integer_arithmetic(op, a.as_integer(), b.as_integer());
   if (a.is_number() && b.is_number()) return float_arithmetic(op, a.as_real(), b.as_real());
   if (op == Operator::add) return concatenated(a, b, budget);
   if (op == Operator::multiply) {
     if (is_repeatable(a) && b.is_integral()) return repeated(a, b.as_integer(), budget);
     if (is_repeatable(b) && a.is_integral()) return repeated(b, a.as_integer(), budget);
-    if (is_repeatable(a)) raise("TypeError", "can't multiply sequence by non-int of type '" + b.type_name() + "'");
-    if (is_repeatable(b)) raise("TypeError", "can't multiply sequence by non-int of type '" + a.type_name() + "'");
+    if (is_repeatable(a))
+      raise("TypeError", "can't multiply sequence by non-int of type '" + b.type_name() + "'");
+    if (is_repeatable(b))
+      raise("TypeError", "can't multiply sequence by non-int of type '" + a.type_name() + "'");
   }
   unsupported_operands(sign_of(op), a, b);
 }
@@ -237,7 +243,8 @@ int64_t length_of(const Value& v) {
     case Kind::undefined:
       return 0;
     case Kind::sequence:
-      if (!v.is_sequence(SequenceType::generator)) return static_cast<int64_t>(v.items_of().items.size());
+      if (!v.is_sequence(SequenceType::generator))
+        return static_cast<int64_t>(v.items_of().items.size());
       [[fallthrough]];
     default:
       raise("TypeError", "object of type '" + v.type_name() + "' has no len()");
@@ -253,7 +260,8 @@ std::vector<Value> iterate(const Value& v, Budget& budget) {
   std::vector<Value> out;
   if (v.is_text()) {
     budget.spend(v.as_text().size());
-    for (const std::string_view c : split_into_code_points(v.as_text())) out.push_back(Value::text(std::string(c)));
+    for (const std::string_view c : split_into_code_points(v.as_text()))
+      out.push_back(Value::text(std::string(c)));
   } else if (v.is_dict()) {
     budget.spend(v.as_dict().size());
     for (const Dict::Entry& entry : v.as_dict().entries()) out.push_back(entry.first);

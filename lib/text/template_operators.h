@@ -1,4 +1,5 @@
-// Python's operators on values: truth, equality, order, arithmetic, membership, iteration, str() and repr().
+// Python's operators on values: truth, equality, order, arithmetic, membership, iteration, str()
+// and repr().
 #pragma once
 
 #include <string>
@@ -9,8 +10,21 @@
 namespace isobit::jinja {
 
 enum class Operator {
-  add, subtract, multiply, divide, floor_divide, modulo, power,
-  equal, not_equal, less, less_equal, greater, greater_equal, in, not_in
+  add,
+  subtract,
+  multiply,
+  divide,
+  floor_divide,
+  modulo,
+  power,
+  equal,
+  not_equal,
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  in,
+  not_in
 };
 
 bool truth(const Value& v);
@@ -25,7 +39,8 @@ Value unary_plus(const Value& v);
 
 // len(); throws TypeError when there is none.
 int64_t length_of(const Value& v);
-// What a for loop sees: characters, items, keys. Uses a generator up. Throws TypeError when not iterable.
+// What a for loop sees: characters, items, keys. Uses a generator up. Throws TypeError when not
+// iterable.
 std::vector<Value> iterate(const Value& v, Budget& budget);
 bool is_iterable(const Value& v);
 

@@ -19,7 +19,8 @@ const std::pair<std::string_view, Operator>* comparison(std::string_view sign) {
        {"<=", Operator::less_equal},
        {">", Operator::greater},
        {">=", Operator::greater_equal}}};
-  const auto* at = std::find_if(kSigns.begin(), kSigns.end(), [&](const auto& s) { return s.first == sign; });
+  const auto* at =
+      std::find_if(kSigns.begin(), kSigns.end(), [&](const auto& s) { return s.first == sign; });
   return at == kSigns.end() ? nullptr : at;
 }
 
@@ -28,7 +29,8 @@ const std::pair<std::string_view, Operator>* comparison(std::string_view sign) {
 ExpressionParser::Nesting::Nesting(ExpressionParser& parser) : parser_(parser) {
   if (++parser_.nesting_ > kMaxNesting) {
     --parser_.nesting_;
-    parser_.fail("the template nests deeper than " + std::to_string(kMaxNesting) + " levels", parser_.current().line);
+    parser_.fail("the template nests deeper than " + std::to_string(kMaxNesting) + " levels",
+                 parser_.current().line);
   }
 }
 
@@ -76,7 +78,8 @@ bool ExpressionParser::skip_sign(std::string_view sign) {
 Token ExpressionParser::expect_name(std::string_view what) {
   if (current().type != TokenType::name || (!what.empty() && current().text != what)) {
     const std::string expected = what.empty() ? "name" : std::string(what);
-    if (current().type == TokenType::end) fail("unexpected end of template, expected '" + expected + "'.", current().line);
+    if (current().type == TokenType::end)
+      fail("unexpected end of template, expected '" + expected + "'.", current().line);
     fail("expected token '" + expected + "', got '" + describe(current()) + "'", current().line);
   }
   return next();
@@ -85,7 +88,8 @@ Token ExpressionParser::expect_name(std::string_view what) {
 void ExpressionParser::expect_sign(std::string_view sign) {
   if (skip_sign(sign)) return;
   const std::string expected(sign);
-  if (current().type == TokenType::end) fail("unexpected end of template, expected '" + expected + "'.", current().line);
+  if (current().type == TokenType::end)
+    fail("unexpected end of template, expected '" + expected + "'.", current().line);
   fail("expected token '" + expected + "', got '" + describe(current()) + "'", current().line);
 }
 
@@ -95,7 +99,8 @@ void ExpressionParser::expect(TokenType type) {
     return;
   }
   const std::string expected = describe({type, {}, 0});
-  if (current().type == TokenType::end) fail("unexpected end of template, expected '" + expected + "'.", current().line);
+  if (current().type == TokenType::end)
+    fail("unexpected end of template, expected '" + expected + "'.", current().line);
   fail("expected token '" + expected + "', got '" + describe(current()) + "'", current().line);
 }
 
@@ -103,11 +108,13 @@ void ExpressionParser::note_depth(Expression& parent, const Expression* child) c
   if (child == nullptr) return;
   parent.depth = std::max(parent.depth, child->depth + 1);
   if (parent.depth > kMaxExpressionDepth) {
-    fail("an expression is deeper than " + std::to_string(kMaxExpressionDepth) + " levels", parent.line);
+    fail("an expression is deeper than " + std::to_string(kMaxExpressionDepth) + " levels",
+         parent.line);
   }
 }
 
-ExpressionPtr ExpressionParser::make(ExpressionType type, int line, std::vector<ExpressionPtr> children) {
+ExpressionPtr ExpressionParser::make(ExpressionType type, int line,
+                                     std::vector<ExpressionPtr> children) {
   auto made = std::make_unique<Expression>();
   made->type = type;
   made->line = line;
@@ -115,17 +122,6 @@ ExpressionPtr ExpressionParser::make(ExpressionType type, int line, std::vector<
   for (const ExpressionPtr& child : made->children) note_depth(*made, child.get());
   return made;
 }
-
-namespace {
-
-template <typename... Pointers>
-std::vector<ExpressionPtr> children_of(Pointers... pointers) {
-  std::vector<ExpressionPtr> out;
-  (out.push_back(std::move(pointers)), ...);
-  return out;
-}
-
-}  // namespace
 
 ExpressionPtr ExpressionParser::parse_expression(Conditional conditional) {
   const Nesting nesting(*this);
@@ -143,8 +139,10 @@ ExpressionPtr ExpressionParser::parse_condition() {
       const Nesting nesting(*this);
       otherwise = parse_condition();
     }
-    value = make(ExpressionType::condition, line, children_of(std::move(test), std::move(value), std::move(otherwise)));
-    unknown_names_.erase(unknown_names_.begin() + static_cast<long>(n_unknown), unknown_names_.end());
+    value = make(ExpressionType::condition, line,
+                 children_of(std::move(test), std::move(value), std::move(otherwise)));
+    unknown_names_.erase(unknown_names_.begin() + static_cast<long>(n_unknown),
+                         unknown_names_.end());
   }
   return value;
 }
@@ -200,12 +198,14 @@ ExpressionPtr ExpressionParser::parse_compare() {
   return made;
 }
 
-ExpressionPtr ExpressionParser::binary_chain(std::initializer_list<std::pair<std::string_view, Operator>> signs,
-                                             ExpressionPtr (ExpressionParser::*operand)()) {
+ExpressionPtr ExpressionParser::binary_chain(
+    std::initializer_list<std::pair<std::string_view, Operator>> signs,
+    ExpressionPtr (ExpressionParser::*operand)()) {
   const int line = current().line;
   ExpressionPtr left = (this->*operand)();
   for (;;) {
-    const auto* sign = std::find_if(signs.begin(), signs.end(), [&](const auto& s) { return is_sign(s.first); });
+    const auto* sign =
+        std::find_if(signs.begin(), signs.end(), [&](const auto& s) { return is_sign(s.first); });
     if (sign == signs.end()) return left;
     next();
     ExpressionPtr right = (this->*operand)();
@@ -215,7 +215,8 @@ ExpressionPtr ExpressionParser::binary_chain(std::initializer_list<std::pair<std
 }
 
 ExpressionPtr ExpressionParser::parse_sum() {
-  return binary_chain({{"+", Operator::add}, {"-", Operator::subtract}}, &ExpressionParser::parse_concat);
+  return binary_chain({{"+", Operator::add}, {"-", Operator::subtract}},
+                      &ExpressionParser::parse_concat);
 }
 
 ExpressionPtr ExpressionParser::parse_concat() {
@@ -251,7 +252,8 @@ ExpressionPtr ExpressionParser::parse_unary(bool with_filters) {
   if (is_sign("-") || is_sign("+")) {
     const Nesting nesting(*this);
     const bool minus = next().text == "-";
-    value = make(minus ? ExpressionType::negate : ExpressionType::plus, line, children_of(parse_unary(false)));
+    value = make(minus ? ExpressionType::negate : ExpressionType::plus, line,
+                 children_of(parse_unary(false)));
   } else {
     value = parse_primary();
   }
@@ -323,11 +325,12 @@ ExpressionPtr ExpressionParser::parse_name() {
 }
 
 bool ExpressionParser::is_tuple_end(std::string_view stop) const {
-  return current().type == TokenType::variable_end || current().type == TokenType::block_end || is_sign(")") ||
-         (!stop.empty() && is_name(stop));
+  return current().type == TokenType::variable_end || current().type == TokenType::block_end ||
+         is_sign(")") || (!stop.empty() && is_name(stop));
 }
 
-ExpressionPtr ExpressionParser::parse_tuple(TupleForm form, Conditional conditional, std::string_view stop) {
+ExpressionPtr ExpressionParser::parse_tuple(TupleForm form, Conditional conditional,
+                                            std::string_view stop) {
   const int line = current().line;
   std::vector<ExpressionPtr> children;
   bool is_tuple = false;
@@ -340,7 +343,8 @@ ExpressionPtr ExpressionParser::parse_tuple(TupleForm form, Conditional conditio
   }
   if (!is_tuple) {
     if (!children.empty()) return std::move(children[0]);
-    if (form == TupleForm::bare) fail("Expected an expression, got '" + describe(current()) + "'", current().line);
+    if (form == TupleForm::bare)
+      fail("Expected an expression, got '" + describe(current()) + "'", current().line);
   }
   return make(ExpressionType::tuple, line, std::move(children));
 }
@@ -369,162 +373,6 @@ ExpressionPtr ExpressionParser::parse_dict() {
   }
   expect_sign("}");
   return make(ExpressionType::dict, line, std::move(children));
-}
-
-ExpressionPtr ExpressionParser::parse_postfix(ExpressionPtr value) {
-  for (;;) {
-    if (is_sign(".")) {
-      value = parse_attribute(std::move(value));
-    } else if (is_sign("[")) {
-      value = parse_subscript(std::move(value));
-    } else if (is_sign("(")) {
-      value = parse_call(std::move(value));
-    } else {
-      return value;
-    }
-  }
-}
-
-ExpressionPtr ExpressionParser::parse_attribute(ExpressionPtr value) {
-  const int line = next().line;
-  if (current().type == TokenType::name) {
-    ExpressionPtr made = make(ExpressionType::attribute, line, children_of(std::move(value)));
-    made->name = next().text;
-    return made;
-  }
-  if (current().type != TokenType::integer) fail("expected name or number", current().line);
-  ExpressionPtr index = make(ExpressionType::constant, line);
-  index->value = Value::integer(next().integer);
-  return make(ExpressionType::item, line, children_of(std::move(value), std::move(index)));
-}
-
-ExpressionPtr ExpressionParser::parse_subscript(ExpressionPtr value) {
-  const int line = next().line;
-  ExpressionPtr parts[3];
-  int n_parts = 0;
-  bool is_slice = false;
-  std::vector<ExpressionPtr> indices;
-  if (is_sign("]")) fail("an empty subscript is not supported", line);
-  while (!is_sign("]")) {
-    if (is_sign(":")) {
-      next();
-      is_slice = true;
-      if (++n_parts > 2) fail("unexpected ':'", line);
-    } else if (is_sign(",")) {
-      if (is_slice) fail("a slice inside a tuple subscript is not supported", line);
-      const int comma_line = next().line;
-      if (indices.empty() || is_sign("]") || is_sign(",")) fail("unexpected ','", comma_line);
-    } else {
-      ExpressionPtr part = parse_expression();
-      if (is_slice) {
-        parts[n_parts] = std::move(part);
-      } else {
-        indices.push_back(std::move(part));
-      }
-      if (!is_sign("]") && !is_sign(":") && !is_sign(",")) expect_sign("]");
-    }
-  }
-  next();
-  if (!is_slice && indices.size() == 1) {
-    return make(ExpressionType::item, line, children_of(std::move(value), std::move(indices[0])));
-  }
-  if (!is_slice) {
-    ExpressionPtr tuple = make(ExpressionType::tuple, line, std::move(indices));
-    return make(ExpressionType::item, line, children_of(std::move(value), std::move(tuple)));
-  }
-  if (indices.size() > 1) fail("a slice inside a tuple subscript is not supported", line);
-  if (!indices.empty()) parts[0] = std::move(indices[0]);
-  return make(ExpressionType::slice, line,
-              children_of(std::move(value), std::move(parts[0]), std::move(parts[1]), std::move(parts[2])));
-}
-
-std::unique_ptr<CallArguments> ExpressionParser::parse_arguments(Expression& owner) {
-  const int line = current().line;
-  expect_sign("(");
-  auto made = std::make_unique<CallArguments>();
-  const auto ensure = [&](bool ok) {
-    if (!ok) fail("invalid syntax for function call expression", line);
-  };
-  for (bool first = true; !is_sign(")"); first = false) {
-    if (!first) {
-      expect_sign(",");
-      if (is_sign(")")) break;
-    }
-    if (skip_sign("*")) {
-      ensure(!made->spread_positional && !made->spread_named);
-      made->spread_positional = parse_expression();
-      note_depth(owner, made->spread_positional.get());
-    } else if (skip_sign("**")) {
-      ensure(!made->spread_named);
-      made->spread_named = parse_expression();
-      note_depth(owner, made->spread_named.get());
-    } else if (current().type == TokenType::name && ahead().type == TokenType::sign && ahead().text == "=") {
-      ensure(!made->spread_named);
-      std::string name = next().text;
-      next();
-      made->named.emplace_back(std::move(name), parse_expression());
-      note_depth(owner, made->named.back().second.get());
-    } else {
-      ensure(!made->spread_positional && !made->spread_named && made->named.empty());
-      made->positional.push_back(parse_expression());
-      note_depth(owner, made->positional.back().get());
-    }
-  }
-  expect_sign(")");
-  return made;
-}
-
-ExpressionPtr ExpressionParser::parse_call(ExpressionPtr callee) {
-  ExpressionPtr made = make(ExpressionType::call, current().line, children_of(std::move(callee)));
-  made->arguments = parse_arguments(*made);
-  return made;
-}
-
-std::string ExpressionParser::parse_dotted_name() {
-  std::string name = expect_name().text;
-  while (skip_sign(".")) name += "." + expect_name().text;
-  return name;
-}
-
-ExpressionPtr ExpressionParser::parse_filters(ExpressionPtr value, bool at_name) {
-  while (is_sign("|") || at_name) {
-    if (!at_name) next();
-    at_name = false;
-    const int line = current().line;
-    ExpressionPtr made = make(ExpressionType::filter, line, children_of(std::move(value)));
-    made->name = parse_dotted_name();
-    if (!lenient_names_ && !is_filter_name(made->name)) {
-      unknown_names_.emplace_back("TemplateAssertionError", "No filter named '" + made->name + "'.", line);
-    }
-    made->arguments = is_sign("(") ? parse_arguments(*made) : std::make_unique<CallArguments>();
-    value = std::move(made);
-  }
-  return value;
-}
-
-ExpressionPtr ExpressionParser::parse_test(ExpressionPtr value) {
-  const int line = next().line;
-  const bool negated = skip_name("not");
-  ExpressionPtr made = make(ExpressionType::test, line, children_of(std::move(value)));
-  made->name = parse_dotted_name();
-  if (!lenient_names_ && !is_test_name(made->name)) {
-    unknown_names_.emplace_back("TemplateAssertionError", "No test named '" + made->name + "'.", line);
-  }
-  const TokenType type = current().type;
-  const bool starts_value = type == TokenType::name || type == TokenType::string || type == TokenType::integer ||
-                            type == TokenType::real || is_sign("[") || is_sign("{");
-  if (is_sign("(")) {
-    made->arguments = parse_arguments(*made);
-  } else {
-    made->arguments = std::make_unique<CallArguments>();
-    if (starts_value && !is_name("else") && !is_name("or") && !is_name("and")) {
-      if (is_name("is")) fail("You cannot chain multiple tests with is", current().line);
-      const Nesting nesting(*this);
-      made->arguments->positional.push_back(parse_postfix(parse_primary()));
-      note_depth(*made, made->arguments->positional[0].get());
-    }
-  }
-  return negated ? make(ExpressionType::logical_not, line, children_of(std::move(made))) : std::move(made);
 }
 
 }  // namespace isobit::jinja

@@ -1,9 +1,12 @@
-// What the statement half and the expression half of the parser share: the token cursor and the depth guards.
+// What the statement half and the expression half of the parser share: the token cursor and the
+// depth guards.
 #pragma once
 
+#include <algorithm>
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "text/template_ast.h"
@@ -12,7 +15,17 @@
 namespace isobit::jinja {
 
 enum class TupleForm { bare, parenthesised };
-enum class Conditional { allowed, excluded };  // whether "a if b else c" may stand here without brackets
+enum class Conditional {
+  allowed,
+  excluded
+};  // whether "a if b else c" may stand here without brackets
+
+template <typename... Pointers>
+std::vector<ExpressionPtr> children_of(Pointers... pointers) {
+  std::vector<ExpressionPtr> out;
+  (out.push_back(std::move(pointers)), ...);
+  return out;
+}
 
 class ExpressionParser {
  public:
@@ -27,8 +40,12 @@ class ExpressionParser {
     if (at_ + 1 < tokens_.size()) ++at_;
     return token;
   }
-  bool is_name(std::string_view name) const { return current().type == TokenType::name && current().text == name; }
-  bool is_sign(std::string_view sign) const { return current().type == TokenType::sign && current().text == sign; }
+  bool is_name(std::string_view name) const {
+    return current().type == TokenType::name && current().text == name;
+  }
+  bool is_sign(std::string_view sign) const {
+    return current().type == TokenType::sign && current().text == sign;
+  }
   bool skip_name(std::string_view name);
   bool skip_sign(std::string_view sign);
   Token expect_name(std::string_view what = {});  // any name, or this keyword
@@ -40,7 +57,8 @@ class ExpressionParser {
   // Expressions.
   ExpressionPtr parse_expression(Conditional conditional = Conditional::allowed);
   // `stop`: a name that ends the tuple ("in", "recursive").
-  ExpressionPtr parse_tuple(TupleForm form = TupleForm::bare, Conditional conditional = Conditional::allowed,
+  ExpressionPtr parse_tuple(TupleForm form = TupleForm::bare,
+                            Conditional conditional = Conditional::allowed,
                             std::string_view stop = {});
   // After "|", or at the name when `value` is null and the filter opens a block.
   ExpressionPtr parse_filters(ExpressionPtr value, bool at_name);
@@ -57,8 +75,8 @@ class ExpressionParser {
     ExpressionParser& parser_;
   };
 
-  // jinja2 checks filter and test names once a template has parsed, except in the branches of a condition, where a
-  // missing one is an error only when it is reached.
+  // jinja2 checks filter and test names once a template has parsed, except in the branches of a
+  // condition, where a missing one is an error only when it is reached.
   bool lenient_names_ = false;
   std::vector<Fault> unknown_names_;
   bool reads_clock_ = false;
@@ -93,7 +111,8 @@ class ExpressionParser {
   std::unique_ptr<CallArguments> parse_arguments(Expression& owner);
   ExpressionPtr binary_chain(std::initializer_list<std::pair<std::string_view, Operator>> signs,
                              ExpressionPtr (ExpressionParser::*operand)());
-  ExpressionPtr flat_chain(std::string_view name, ExpressionType type, ExpressionPtr (ExpressionParser::*operand)());
+  ExpressionPtr flat_chain(std::string_view name, ExpressionType type,
+                           ExpressionPtr (ExpressionParser::*operand)());
   bool is_tuple_end(std::string_view stop) const;
 
   std::vector<Token> tokens_;

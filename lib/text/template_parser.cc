@@ -15,7 +15,8 @@ namespace {
 template <typename T>
 class Restored {
  public:
-  Restored(T& variable, T value) : variable_(variable), saved_(std::exchange(variable, std::move(value))) {}
+  Restored(T& variable, T value)
+      : variable_(variable), saved_(std::exchange(variable, std::move(value))) {}
   ~Restored() { variable_ = std::move(saved_); }
   Restored(const Restored&) = delete;
   Restored& operator=(const Restored&) = delete;
@@ -86,20 +87,25 @@ class Parser : ExpressionParser {
 
   static std::string quoted_list(const Ends& ends) {
     std::string out;
-    for (const std::string_view end : ends) out += (out.empty() ? "'" : " or '") + std::string(end) + "'";
+    for (const std::string_view end : ends)
+      out += (out.empty() ? "'" : " or '") + std::string(end) + "'";
     return out;
   }
 
   [[noreturn]] void fail_unfinished(const Ends& ends) const {
-    std::string message = "Unexpected end of template. Jinja was looking for the following tags: " + quoted_list(ends) + ".";
-    if (!open_tags_.empty()) message += " The innermost block that needs to be closed is '" + open_tags_.back() + "'.";
+    std::string message = "Unexpected end of template. Jinja was looking for the following tags: " +
+                          quoted_list(ends) + ".";
+    if (!open_tags_.empty())
+      message += " The innermost block that needs to be closed is '" + open_tags_.back() + "'.";
     fail(message, current().line);
   }
 
   [[noreturn]] void fail_unknown(const std::string& name, const Ends& ends, int line) const {
     std::string message = "Encountered unknown tag '" + name + "'.";
-    if (!ends.empty()) message += " Jinja was looking for the following tags: " + quoted_list(ends) + ".";
-    if (!open_tags_.empty()) message += " The innermost block that needs to be closed is '" + open_tags_.back() + "'.";
+    if (!ends.empty())
+      message += " Jinja was looking for the following tags: " + quoted_list(ends) + ".";
+    if (!open_tags_.empty())
+      message += " The innermost block that needs to be closed is '" + open_tags_.back() + "'.";
     fail(message, line);
   }
 
@@ -109,17 +115,19 @@ class Parser : ExpressionParser {
       void (Parser::*parse)(Body&, int);
     };
     static constexpr Known kKnown[] = {
-        {"if", &Parser::parse_if},           {"for", &Parser::parse_for},
-        {"set", &Parser::parse_set},         {"with", &Parser::parse_with},
-        {"macro", &Parser::parse_macro},     {"call", &Parser::parse_call_block},
-        {"filter", &Parser::parse_filter},   {"generation", &Parser::parse_generation},
-        {"break", &Parser::parse_break},     {"continue", &Parser::parse_continue},
+        {"if", &Parser::parse_if},         {"for", &Parser::parse_for},
+        {"set", &Parser::parse_set},       {"with", &Parser::parse_with},
+        {"macro", &Parser::parse_macro},   {"call", &Parser::parse_call_block},
+        {"filter", &Parser::parse_filter}, {"generation", &Parser::parse_generation},
+        {"break", &Parser::parse_break},   {"continue", &Parser::parse_continue},
         {"print", &Parser::parse_print},
     };
-    static constexpr std::string_view kRefused[] = {"block", "extends", "include", "import", "from", "autoescape"};
+    static constexpr std::string_view kRefused[] = {"block",  "extends", "include",
+                                                    "import", "from",    "autoescape"};
     const int line = current().line;
     const std::string name = current().text;
-    const auto* known = std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known& k) { return k.name == name; });
+    const auto* known = std::find_if(std::begin(kKnown), std::end(kKnown),
+                                     [&](const Known& k) { return k.name == name; });
     if (std::find(std::begin(kRefused), std::end(kRefused), name) != std::end(kRefused)) {
       throw Fault(kNotSupported, "the statement {% " + name + " %}", line);
     }
@@ -137,7 +145,9 @@ class Parser : ExpressionParser {
       if (!tuple.tuple.empty()) {
         if (!skip_sign(",")) break;
         tuple.is_tuple = true;
-        if (current().type == TokenType::block_end || is_sign(")") || (!stop.empty() && is_name(stop))) break;
+        if (current().type == TokenType::block_end || is_sign(")") ||
+            (!stop.empty() && is_name(stop)))
+          break;
       }
       tuple.tuple.push_back(parse_single_target(with_attributes));
     }
@@ -153,10 +163,14 @@ class Parser : ExpressionParser {
       expect_sign(")");
       return inner;
     }
-    if (current().type != TokenType::name) fail("can't assign to '" + describe(current()) + "'", line);
-    Target target{.line = line, .name = next().text, .attribute = {}, .tuple = {}, .is_tuple = false};
-    static constexpr std::string_view kConstants[] = {"true", "false", "none", "True", "False", "None"};
-    if (std::find(std::begin(kConstants), std::end(kConstants), target.name) != std::end(kConstants)) {
+    if (current().type != TokenType::name)
+      fail("can't assign to '" + describe(current()) + "'", line);
+    Target target{
+        .line = line, .name = next().text, .attribute = {}, .tuple = {}, .is_tuple = false};
+    static constexpr std::string_view kConstants[] = {"true", "false", "none",
+                                                      "True", "False", "None"};
+    if (std::find(std::begin(kConstants), std::end(kConstants), target.name) !=
+        std::end(kConstants)) {
       fail("can't assign to 'const'", line);
     }
     if (with_attributes && skip_sign(".")) target.attribute = expect_name().text;
@@ -203,7 +217,8 @@ class Parser : ExpressionParser {
     Target target = parse_target({}, true);
     if (skip_sign("=")) return add(body, line, SetStatement{std::move(target), parse_tuple()});
     ExpressionPtr filter = is_sign("|") ? parse_filters(nullptr, false) : nullptr;
-    add(body, line, SetBlockStatement{std::move(target), std::move(filter), parse_scoped_block("endset")});
+    add(body, line,
+        SetBlockStatement{std::move(target), std::move(filter), parse_scoped_block("endset")});
   }
 
   void parse_with(Body& body, int line) {
@@ -218,8 +233,10 @@ class Parser : ExpressionParser {
     add(body, line, std::move(made));
   }
 
-  // The signature and statements of a macro or of a call block; notes which of the special names the body uses.
-  void parse_macro_body(MacroBody& macro, bool with_signature, std::string_view end, ExpressionPtr* call) {
+  // The signature and statements of a macro or of a call block; notes which of the special names
+  // the body uses.
+  void parse_macro_body(MacroBody& macro, bool with_signature, std::string_view end,
+                        ExpressionPtr* call) {
     const bool outer[] = {uses_varargs_, uses_kwargs_, uses_caller_};
     uses_varargs_ = uses_kwargs_ = uses_caller_ = false;
     if (with_signature) parse_signature(macro);
@@ -232,7 +249,8 @@ class Parser : ExpressionParser {
     macro.uses_varargs = uses_varargs_;
     macro.uses_kwargs = uses_kwargs_;
     macro.uses_caller = uses_caller_;
-    // A nested use counts for the surrounding macro too: jinja2 looks through nested bodies in the same way.
+    // A nested use counts for the surrounding macro too: jinja2 looks through nested bodies in the
+    // same way.
     uses_varargs_ |= outer[0];
     uses_kwargs_ |= outer[1];
     uses_caller_ |= outer[2];
@@ -307,7 +325,9 @@ class Parser : ExpressionParser {
 ParsedTemplate parse_template(std::string_view source) {
   if (const size_t bad = first_invalid_utf8(source); bad != std::string_view::npos) {
     const auto line = 1 + std::count(source.begin(), source.begin() + static_cast<long>(bad), '\n');
-    throw Fault("TemplateSyntaxError", "the template is not valid UTF-8 at byte " + std::to_string(bad), static_cast<int>(line));
+    throw Fault("TemplateSyntaxError",
+                "the template is not valid UTF-8 at byte " + std::to_string(bad),
+                static_cast<int>(line));
   }
   return Parser(tokenize(source)).run();
 }

@@ -7,7 +7,8 @@
 
 namespace isobit::jinja {
 
-// Throws Fault with a line: TemplateSyntaxError, TemplateAssertionError (an unknown filter or test), or kNotSupported.
+// Throws Fault with a line: TemplateSyntaxError, TemplateAssertionError (an unknown filter or
+// test), or kNotSupported.
 ParsedTemplate parse_template(std::string_view source);
 
 // The names that exist, for the parser's check and "did you mean".

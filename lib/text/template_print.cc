@@ -40,11 +40,14 @@ void append_sequence_repr(std::string& out, const Sequence& s, Budget& budget) {
       out += s.label;
       return;
     case SequenceType::generator:
-      raise(kNotSupported, "printing a '" + s.label + "' object, whose text holds a memory address");
+      raise(kNotSupported,
+            "printing a '" + s.label + "' object, whose text holds a memory address");
     default:
       break;
   }
-  out += s.type == SequenceType::dict_keys ? "dict_keys([" : s.type == SequenceType::dict_values ? "dict_values([" : "dict_items([";
+  out += s.type == SequenceType::dict_keys     ? "dict_keys(["
+         : s.type == SequenceType::dict_values ? "dict_values(["
+                                               : "dict_items([";
   append_items(out, s.items, budget);
   out += "])";
 }
@@ -194,8 +197,9 @@ class JsonWriter {
   void object(const Dict& dict, int level) {
     std::vector<Dict::Entry> entries = dict.entries();
     if (style_.sort_keys) {
-      std::stable_sort(entries.begin(), entries.end(),
-                       [&](const auto& a, const auto& b) { return less(a.first, b.first, budget_); });
+      std::stable_sort(entries.begin(), entries.end(), [&](const auto& a, const auto& b) {
+        return less(a.first, b.first, budget_);
+      });
     }
     out_ += '{';
     for (size_t i = 0; i < entries.size(); ++i) {
@@ -222,12 +226,14 @@ std::string float_repr(double d) {
   if (std::isnan(d)) return "nan";
   if (std::isinf(d)) return d < 0 ? "-inf" : "inf";
   char buffer[40];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, d, std::chars_format::scientific).ptr;
+  const auto end =
+      std::to_chars(buffer, buffer + sizeof buffer, d, std::chars_format::scientific).ptr;
   const std::string shortest(buffer, end);
   const size_t e_at = shortest.find('e');
   const int exponent = std::stoi(shortest.substr(e_at + 1));
   if (exponent < -4 || exponent >= 16) return shortest;
-  const auto fixed_end = std::to_chars(buffer, buffer + sizeof buffer, d, std::chars_format::fixed).ptr;
+  const auto fixed_end =
+      std::to_chars(buffer, buffer + sizeof buffer, d, std::chars_format::fixed).ptr;
   std::string fixed(buffer, fixed_end);
   if (fixed.find('.') == std::string::npos) fixed += ".0";
   return fixed;

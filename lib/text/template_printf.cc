@@ -11,7 +11,8 @@ namespace {
 
 class PrintfFormatter {
  public:
-  PrintfFormatter(const Value& right, bool markup, Budget& budget) : right_(right), markup_(markup), budget_(budget) {
+  PrintfFormatter(const Value& right, bool markup, Budget& budget)
+      : right_(right), markup_(markup), budget_(budget) {
     if (right.is_sequence(SequenceType::tuple)) {
       positional_ = right.items_of().items;
     } else {
@@ -88,7 +89,8 @@ class PrintfFormatter {
       rest.remove_prefix(1);
       precision = std::max(star_or_number(rest), 0);
     }
-    while (!rest.empty() && std::string_view("hlL").find(rest[0]) != std::string_view::npos) rest.remove_prefix(1);
+    while (!rest.empty() && std::string_view("hlL").find(rest[0]) != std::string_view::npos)
+      rest.remove_prefix(1);
     if (rest.empty()) raise("ValueError", "incomplete format");
     const char type = rest[0];
     rest.remove_prefix(1);
@@ -96,7 +98,8 @@ class PrintfFormatter {
     return converted(named != nullptr ? *named : next_value(), type, flags, width, precision);
   }
 
-  std::string converted(const Value& v, char type, const std::string& flags, int width, int precision) {
+  std::string converted(const Value& v, char type, const std::string& flags, int width,
+                        int precision) {
     const auto has = [&](char flag) { return flags.find(flag) != flags.npos; };
     std::string body;
     std::string sign;
@@ -107,13 +110,16 @@ class PrintfFormatter {
       return padded(body, width, " ", has('-') ? 'l' : 'r', budget_);
     }
     if (std::string_view("diueEfFgGxXo").find(type) == std::string_view::npos) {
-      raise(type == 'c' || type == 'a' ? kNotSupported : "ValueError", std::string("unsupported format character '") + type + "'");
+      raise(type == 'c' || type == 'a' ? kNotSupported : "ValueError",
+            std::string("unsupported format character '") + type + "'");
     }
     if (!v.is_number()) {
       if (v.is_undefined()) v.raise_undefined();
       const bool wants_real = std::string_view("eEfFgG").find(type) != std::string_view::npos;
-      raise("TypeError", wants_real ? "must be real number, not " + v.type_name()
-                                    : std::string("%") + type + " format: a real number is required, not " + v.type_name());
+      raise("TypeError", wants_real
+                             ? "must be real number, not " + v.type_name()
+                             : std::string("%") + type +
+                                   " format: a real number is required, not " + v.type_name());
     }
     bool negative = false;
     if (std::string_view("eEfFgG").find(type) != std::string_view::npos) {
@@ -123,17 +129,20 @@ class PrintfFormatter {
       if (v.is_real() && (type == 'x' || type == 'X' || type == 'o')) {
         raise("TypeError", std::string("%") + type + " format: an integer is required, not float");
       }
-      if (v.is_real() && !(std::fabs(v.as_real()) < 9e18)) raise("OverflowError", "cannot convert float to a 64-bit integer");
+      if (v.is_real() && !(std::fabs(v.as_real()) < 9e18))
+        raise("OverflowError", "cannot convert float to a 64-bit integer");
       const int64_t i = v.is_real() ? static_cast<int64_t>(v.as_real()) : v.as_integer();
       negative = i < 0;
       const std::string kind(1, type == 'i' || type == 'u' ? 'd' : type);
       body = formatted(Value::integer(i), kind, budget_);
       if (negative) body.erase(0, 1);
       if (precision > 0) body = padded(body, precision, "0", 'r', budget_);
-      if (has('#') && type != 'd' && type != 'i' && type != 'u') body.insert(0, std::string("0") + type);
+      if (has('#') && type != 'd' && type != 'i' && type != 'u')
+        body.insert(0, std::string("0") + type);
     }
     sign = negative ? "-" : has('+') ? "+" : has(' ') ? " " : "";
-    if (has('0') && !has('-')) return sign + padded(body, width - static_cast<int>(sign.size()), "0", 'r', budget_);
+    if (has('0') && !has('-'))
+      return sign + padded(body, width - static_cast<int>(sign.size()), "0", 'r', budget_);
     return padded(sign + body, width, " ", has('-') ? 'l' : 'r', budget_);
   }
 
@@ -148,7 +157,8 @@ class PrintfFormatter {
 }  // namespace
 
 Value printf_format(const Value& format, const Value& right, Budget& budget) {
-  return Value::text(PrintfFormatter(right, format.is_markup(), budget).format(format.as_text()), format.is_markup());
+  return Value::text(PrintfFormatter(right, format.is_markup(), budget).format(format.as_text()),
+                     format.is_markup());
 }
 
 }  // namespace isobit::jinja

@@ -1,6 +1,7 @@
-// jinja2 hands a literal to Python's "unicode-escape" codec after replacing every non-ASCII character by an escape of
-// its own. So a backslash before such a character does not escape it: it swallows the backslash of the replacement,
-// and '\é' reads as \xe9, five characters. The same detour is taken here.
+// jinja2 hands a literal to Python's "unicode-escape" codec after replacing every non-ASCII
+// character by an escape of its own. So a backslash before such a character does not escape it: it
+// swallows the backslash of the replacement, and '\é' reads as \xe9, five characters. The same
+// detour is taken here.
 #include "text/template_string_literal.h"
 
 #include "text/template_fault.h"
@@ -41,7 +42,9 @@ class LiteralReader {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& message) const { throw Fault("TemplateSyntaxError", message, line_); }
+  [[noreturn]] void fail(const std::string& message) const {
+    throw Fault("TemplateSyntaxError", message, line_);
+  }
 
   void escape() {
     if (at_ >= body_.size()) fail("\\ at end of string");
@@ -98,6 +101,8 @@ class LiteralReader {
 
 }  // namespace
 
-std::string unescaped_literal(std::string_view body, int line) { return LiteralReader(body, line).read(); }
+std::string unescaped_literal(std::string_view body, int line) {
+  return LiteralReader(body, line).read();
+}
 
 }  // namespace isobit::jinja

@@ -6,7 +6,8 @@
 
 namespace isobit::jinja {
 
-// `body` is what stands between the quotes. Throws Fault("TemplateSyntaxError") for a broken escape.
+// `body` is what stands between the quotes. Throws Fault("TemplateSyntaxError") for a broken
+// escape.
 std::string unescaped_literal(std::string_view body, int line);
 
 }  // namespace isobit::jinja

@@ -23,18 +23,42 @@ bool plain(Interpreter&, const Value& v, const Arguments& arguments) {
   return holds(v);
 }
 
-bool is_defined(const Value& v) { return !v.is_undefined(); }
-bool is_undefined(const Value& v) { return v.is_undefined(); }
-bool is_none(const Value& v) { return v.is_none(); }
-bool is_boolean(const Value& v) { return v.kind() == Kind::boolean; }
-bool is_true(const Value& v) { return is_boolean(v) && v.as_boolean(); }
-bool is_false(const Value& v) { return is_boolean(v) && !v.as_boolean(); }
-bool is_integer(const Value& v) { return v.kind() == Kind::integer; }
-bool is_float(const Value& v) { return v.is_real(); }
-bool is_number(const Value& v) { return v.is_number(); }
-bool is_string(const Value& v) { return v.is_text(); }
-bool is_mapping(const Value& v) { return v.is_dict(); }
-bool is_escaped(const Value& v) { return v.is_markup(); }
+bool is_defined(const Value& v) {
+  return !v.is_undefined();
+}
+bool is_undefined(const Value& v) {
+  return v.is_undefined();
+}
+bool is_none(const Value& v) {
+  return v.is_none();
+}
+bool is_boolean(const Value& v) {
+  return v.kind() == Kind::boolean;
+}
+bool is_true(const Value& v) {
+  return is_boolean(v) && v.as_boolean();
+}
+bool is_false(const Value& v) {
+  return is_boolean(v) && !v.as_boolean();
+}
+bool is_integer(const Value& v) {
+  return v.kind() == Kind::integer;
+}
+bool is_float(const Value& v) {
+  return v.is_real();
+}
+bool is_number(const Value& v) {
+  return v.is_number();
+}
+bool is_string(const Value& v) {
+  return v.is_text();
+}
+bool is_mapping(const Value& v) {
+  return v.is_dict();
+}
+bool is_escaped(const Value& v) {
+  return v.is_markup();
+}
 
 // What has a length and can be subscripted. Undefined answers to both.
 bool is_sequence(const Value& v) {
@@ -61,7 +85,8 @@ bool parity(Interpreter& in, const Value& v, const Arguments& arguments) {
 
 bool divisible(Interpreter& in, const Value& v, const Arguments& arguments) {
   const BoundArguments bound("divisibleby", arguments, {"num"}, 1);
-  return equal(arithmetic(Operator::modulo, v, bound[0], in.budget()), Value::integer(0), in.budget());
+  return equal(arithmetic(Operator::modulo, v, bound[0], in.budget()), Value::integer(0),
+               in.budget());
 }
 
 template <Operator op>
@@ -80,40 +105,73 @@ bool is_in(Interpreter& in, const Value& v, const Arguments& arguments) {
   return contains(bound[0], v, in.budget());
 }
 
-bool names_filter(Interpreter&, const Value& v, const Arguments&) { return v.is_text() && is_filter_name(v.as_text()); }
-bool names_test(Interpreter&, const Value& v, const Arguments&) { return v.is_text() && is_test_name(v.as_text()); }
+bool names_filter(Interpreter&, const Value& v, const Arguments&) {
+  return v.is_text() && is_filter_name(v.as_text());
+}
+bool names_test(Interpreter&, const Value& v, const Arguments&) {
+  return v.is_text() && is_test_name(v.as_text());
+}
 
 constexpr Test kTests[] = {
-    {"odd", parity<1>}, {"even", parity<0>}, {"divisibleby", divisible}, {"defined", plain<is_defined>},
-    {"undefined", plain<is_undefined>}, {"filter", names_filter}, {"test", names_test}, {"none", plain<is_none>},
-    {"boolean", plain<is_boolean>}, {"false", plain<is_false>}, {"true", plain<is_true>},
-    {"integer", plain<is_integer>}, {"float", plain<is_float>}, {"lower", text_test<is_lower_text>},
-    {"upper", text_test<is_upper_text>}, {"string", plain<is_string>}, {"mapping", plain<is_mapping>},
-    {"number", plain<is_number>}, {"sequence", plain<is_sequence>}, {"iterable", plain<is_iterable>},
-    {"callable", plain<is_callable>}, {"sameas", is_same_as}, {"escaped", plain<is_escaped>}, {"in", is_in},
-    {"==", comparison<Operator::equal>}, {"eq", comparison<Operator::equal>}, {"equalto", comparison<Operator::equal>},
-    {"!=", comparison<Operator::not_equal>}, {"ne", comparison<Operator::not_equal>},
-    {">", comparison<Operator::greater>}, {"gt", comparison<Operator::greater>},
-    {"greaterthan", comparison<Operator::greater>}, {"ge", comparison<Operator::greater_equal>},
-    {">=", comparison<Operator::greater_equal>}, {"<", comparison<Operator::less>}, {"lt", comparison<Operator::less>},
-    {"lessthan", comparison<Operator::less>}, {"<=", comparison<Operator::less_equal>},
+    {"odd", parity<1>},
+    {"even", parity<0>},
+    {"divisibleby", divisible},
+    {"defined", plain<is_defined>},
+    {"undefined", plain<is_undefined>},
+    {"filter", names_filter},
+    {"test", names_test},
+    {"none", plain<is_none>},
+    {"boolean", plain<is_boolean>},
+    {"false", plain<is_false>},
+    {"true", plain<is_true>},
+    {"integer", plain<is_integer>},
+    {"float", plain<is_float>},
+    {"lower", text_test<is_lower_text>},
+    {"upper", text_test<is_upper_text>},
+    {"string", plain<is_string>},
+    {"mapping", plain<is_mapping>},
+    {"number", plain<is_number>},
+    {"sequence", plain<is_sequence>},
+    {"iterable", plain<is_iterable>},
+    {"callable", plain<is_callable>},
+    {"sameas", is_same_as},
+    {"escaped", plain<is_escaped>},
+    {"in", is_in},
+    {"==", comparison<Operator::equal>},
+    {"eq", comparison<Operator::equal>},
+    {"equalto", comparison<Operator::equal>},
+    {"!=", comparison<Operator::not_equal>},
+    {"ne", comparison<Operator::not_equal>},
+    {">", comparison<Operator::greater>},
+    {"gt", comparison<Operator::greater>},
+    {"greaterthan", comparison<Operator::greater>},
+    {"ge", comparison<Operator::greater_equal>},
+    {">=", comparison<Operator::greater_equal>},
+    {"<", comparison<Operator::less>},
+    {"lt", comparison<Operator::less>},
+    {"lessthan", comparison<Operator::less>},
+    {"<=", comparison<Operator::less_equal>},
     {"le", comparison<Operator::less_equal>},
 };
 
 const Test* find_test(const std::string& name) {
-  const auto* at = std::find_if(std::begin(kTests), std::end(kTests), [&](const Test& t) { return t.name == name; });
+  const auto* at = std::find_if(std::begin(kTests), std::end(kTests),
+                                [&](const Test& t) { return t.name == name; });
   return at == std::end(kTests) ? nullptr : at;
 }
 
 }  // namespace
 
-bool is_test_name(const std::string& name) { return find_test(name) != nullptr; }
+bool is_test_name(const std::string& name) {
+  return find_test(name) != nullptr;
+}
 
-bool Interpreter::apply_test(const std::string& name, const Value& value, const Arguments& arguments) {
+bool Interpreter::apply_test(const std::string& name, const Value& value,
+                             const Arguments& arguments) {
   const Budget::Level level(budget_);
   budget_.spend(1);
   const Test* test = find_test(name);
-  if (test == nullptr) raise("TemplateRuntimeError", "No test named '" + name + "' found.");
+  if (test == nullptr) raise("TemplateRuntimeError", "No test named " + string_repr(name) + ".");
   return test->body(*this, value, arguments);
 }
 

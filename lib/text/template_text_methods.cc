@@ -10,7 +10,9 @@
 namespace isobit::jinja {
 namespace {
 
-Value like(const Value& self, std::string text) { return Value::text(std::move(text), self.is_markup()); }
+Value like(const Value& self, std::string text) {
+  return Value::text(std::move(text), self.is_markup());
+}
 
 std::string operand(const Value& self, const BoundArguments& bound, size_t i) {
   const std::string& text = bound.text(i);
@@ -51,7 +53,8 @@ std::vector<std::string_view> split_on_space(std::string_view text, int64_t limi
   std::vector<std::string_view> out;
   for (text = strip_left(text); !text.empty(); text = strip_left(text)) {
     size_t end = 0;
-    for (size_t n = 0; end < text.size() && !is_space(code_point_at(text, end, n)); end += n) {}
+    for (size_t n = 0; end < text.size() && !is_space(code_point_at(text, end, n)); end += n) {
+    }
     if (limit >= 0 && static_cast<int64_t>(out.size()) == limit) {
       out.push_back(text);  // with its trailing blanks, as Python leaves them
       break;
@@ -68,13 +71,16 @@ std::vector<std::string_view> split_on_space_from_right(std::string_view text, i
   const size_t n_kept = static_cast<size_t>(limit);
   std::vector<std::string_view> out(words.end() - static_cast<long>(n_kept), words.end());
   const std::string_view last = words[words.size() - n_kept - 1];
-  out.insert(out.begin(), text.substr(0, static_cast<size_t>(last.data() + last.size() - text.data())));
+  out.insert(out.begin(),
+             text.substr(0, static_cast<size_t>(last.data() + last.size() - text.data())));
   return out;
 }
 
-std::vector<std::string_view> split_on(std::string_view text, std::string_view separator, int64_t limit) {
+std::vector<std::string_view> split_on(std::string_view text, std::string_view separator,
+                                       int64_t limit) {
   std::vector<std::string_view> out;
-  for (size_t at = text.find(separator); at != text.npos && (limit < 0 || static_cast<int64_t>(out.size()) < limit);
+  for (size_t at = text.find(separator);
+       at != text.npos && (limit < 0 || static_cast<int64_t>(out.size()) < limit);
        at = text.find(separator)) {
     out.push_back(text.substr(0, at));
     text.remove_prefix(at + separator.size());
@@ -83,9 +89,11 @@ std::vector<std::string_view> split_on(std::string_view text, std::string_view s
   return out;
 }
 
-std::vector<std::string_view> split_on_from_right(std::string_view text, std::string_view separator, int64_t limit) {
+std::vector<std::string_view> split_on_from_right(std::string_view text, std::string_view separator,
+                                                  int64_t limit) {
   std::vector<std::string_view> out;
-  for (size_t at = text.rfind(separator); at != text.npos && (limit < 0 || static_cast<int64_t>(out.size()) < limit);
+  for (size_t at = text.rfind(separator);
+       at != text.npos && (limit < 0 || static_cast<int64_t>(out.size()) < limit);
        at = text.rfind(separator)) {
     out.push_back(text.substr(at + separator.size()));
     text = text.substr(0, at);
@@ -100,12 +108,18 @@ Value split(Interpreter& in, const Value& self, const Arguments& arguments) {
   const BoundArguments bound(from_right ? "rsplit" : "split", arguments, {"sep", "maxsplit"}, 0);
   const int64_t limit = bound.integer_or(1, -1);
   if (!bound.given_and_not_none(0)) {
-    return list_of(self, from_right ? split_on_space_from_right(self.as_text(), limit) : split_on_space(self.as_text(), limit), in.budget());
+    return list_of(self,
+                   from_right ? split_on_space_from_right(self.as_text(), limit)
+                              : split_on_space(self.as_text(), limit),
+                   in.budget());
   }
   if (!bound[0].is_text()) raise("TypeError", "must be str or None, not " + bound[0].type_name());
   const std::string& separator = bound.text(0);
   if (separator.empty()) raise("ValueError", "empty separator");
-  return list_of(self, from_right ? split_on_from_right(self.as_text(), separator, limit) : split_on(self.as_text(), separator, limit), in.budget());
+  return list_of(self,
+                 from_right ? split_on_from_right(self.as_text(), separator, limit)
+                            : split_on(self.as_text(), separator, limit),
+                 in.budget());
 }
 
 Value splitlines(Interpreter& in, const Value& self, const Arguments& arguments) {
@@ -123,9 +137,11 @@ Value partition(Interpreter& in, const Value& self, const Arguments& arguments) 
   const size_t at = from_right ? text.rfind(separator) : text.find(separator);
   if (at == text.npos) {
     const Value nothing = like(self, "");
-    return from_right ? Value::tuple({nothing, nothing, self}) : Value::tuple({self, nothing, nothing});
+    return from_right ? Value::tuple({nothing, nothing, self})
+                      : Value::tuple({self, nothing, nothing});
   }
-  return Value::tuple({like(self, text.substr(0, at)), like(self, separator), like(self, text.substr(at + separator.size()))});
+  return Value::tuple({like(self, text.substr(0, at)), like(self, separator),
+                       like(self, text.substr(at + separator.size()))});
 }
 
 Value join(Interpreter& in, const Value& self, const Arguments& arguments) {
@@ -135,7 +151,8 @@ Value join(Interpreter& in, const Value& self, const Arguments& arguments) {
   size_t i = 0;
   for (const Value& item : iterate(bound[0], in.budget())) {
     if (!item.is_text()) {
-      raise("TypeError", "sequence item " + std::to_string(i) + ": expected str instance, " + item.type_name() + " found");
+      raise("TypeError", "sequence item " + std::to_string(i) + ": expected str instance, " +
+                             item.type_name() + " found");
     }
     if (i++ > 0) out += self.as_text();
     in.budget().spend_bytes(self.as_text().size() + item.as_text().size());
@@ -146,10 +163,12 @@ Value join(Interpreter& in, const Value& self, const Arguments& arguments) {
 
 Value replace(Interpreter& in, const Value& self, const Arguments& arguments) {
   const BoundArguments bound("replace", arguments, {"", "", ""}, 2);
-  return like(self, replaced(self.as_text(), operand(self, bound, 0), operand(self, bound, 1), bound.integer_or(2, -1), in.budget()));
+  return like(self, replaced(self.as_text(), operand(self, bound, 0), operand(self, bound, 1),
+                             bound.integer_or(2, -1), in.budget()));
 }
 
-// The part of the text that optional start and end arguments select, and the number of code points before it.
+// The part of the text that optional start and end arguments select, and the number of code points
+// before it.
 struct Window {
   std::string_view text;
   int64_t start = 0;
@@ -160,21 +179,29 @@ Window window(const Value& self, const BoundArguments& bound) {
   const std::string_view text = self.as_text();
   if (!bound.given_and_not_none(1) && !bound.given_and_not_none(2)) return {text, 0, true};
   const auto n = static_cast<int64_t>(count_code_points(text));
-  const auto clamp = [&](int64_t i) { return i < 0 ? std::max<int64_t>(i < -n ? 0 : i + n, 0) : i; };
+  const auto clamp = [&](int64_t i) {
+    return i < 0 ? std::max<int64_t>(i < -n ? 0 : i + n, 0) : i;
+  };
   const int64_t start = bound.given_and_not_none(1) ? clamp(bound.integer(1)) : 0;
   const int64_t end = bound.given_and_not_none(2) ? std::min(clamp(bound.integer(2)), n) : n;
   if (start > end) return {{}, start, false};
   const size_t from = byte_offset_of(text, static_cast<size_t>(start));
-  return {text.substr(from, byte_offset_of(text.substr(from), static_cast<size_t>(end - start))), start, true};
+  return {text.substr(from, byte_offset_of(text.substr(from), static_cast<size_t>(end - start))),
+          start, true};
 }
 
 template <bool from_right, bool must_exist>
 Value find(Interpreter&, const Value& self, const Arguments& arguments) {
   const BoundArguments bound("find", arguments, {"", "", ""}, 1);
   const Window w = window(self, bound);
-  const size_t at = !w.possible ? std::string::npos : from_right ? w.text.rfind(bound.text(0)) : w.text.find(bound.text(0));
+  const size_t at = !w.possible  ? std::string::npos
+                    : from_right ? w.text.rfind(bound.text(0))
+                                 : w.text.find(bound.text(0));
   if (at == std::string::npos && must_exist) raise("ValueError", "substring not found");
-  return Value::integer(at == std::string::npos ? -1 : w.start + static_cast<int64_t>(count_code_points(w.text.substr(0, at))));
+  return Value::integer(at == std::string::npos
+                            ? -1
+                            : w.start +
+                                  static_cast<int64_t>(count_code_points(w.text.substr(0, at))));
 }
 
 Value count(Interpreter&, const Value& self, const Arguments& arguments) {
@@ -184,7 +211,8 @@ Value count(Interpreter&, const Value& self, const Arguments& arguments) {
   if (!w.possible) return Value::integer(0);
   if (what.empty()) return Value::integer(static_cast<int64_t>(count_code_points(w.text)) + 1);
   int64_t n = 0;
-  for (size_t at = w.text.find(what); at != w.text.npos; at = w.text.find(what, at + what.size())) ++n;
+  for (size_t at = w.text.find(what); at != w.text.npos; at = w.text.find(what, at + what.size()))
+    ++n;
   return Value::integer(n);
 }
 
@@ -197,9 +225,11 @@ Value has_affix(Interpreter&, const Value& self, const Arguments& arguments) {
   if (bound[0].is_sequence(SequenceType::tuple)) affixes = bound[0].items_of().items;
   for (const Value& affix : affixes) {
     if (!affix.is_text()) {
-      raise("TypeError", std::string(name) + " first arg must be str or a tuple of str, not " + affix.type_name());
+      raise("TypeError", std::string(name) + " first arg must be str or a tuple of str, not " +
+                             affix.type_name());
     }
-    if (w.possible && (at_start ? w.text.starts_with(affix.as_text()) : w.text.ends_with(affix.as_text()))) {
+    if (w.possible &&
+        (at_start ? w.text.starts_with(affix.as_text()) : w.text.ends_with(affix.as_text()))) {
       return Value::boolean(true);
     }
   }
@@ -221,7 +251,8 @@ template <char side>
 Value justified(Interpreter& in, const Value& self, const Arguments& arguments) {
   const BoundArguments bound("justify", arguments, {"", ""}, 1);
   const std::string fill = bound.given(1) ? bound.text(1) : " ";
-  if (count_code_points(fill) != 1) raise("TypeError", "The fill character must be exactly one character long");
+  if (count_code_points(fill) != 1)
+    raise("TypeError", "The fill character must be exactly one character long");
   return like(self, padded(self.as_text(), bound.integer(0), fill, side, in.budget()));
 }
 
@@ -231,7 +262,9 @@ Value zfill(Interpreter& in, const Value& self, const Arguments& arguments) {
   const bool has_sign = !text.empty() && (text[0] == '-' || text[0] == '+');
   const std::string digits = has_sign ? text.substr(1) : text;
   const int64_t width = bound.integer(0);
-  return like(self, (has_sign ? text.substr(0, 1) : "") + padded(digits, width > 0 && has_sign ? width - 1 : width, "0", 'r', in.budget()));
+  return like(self,
+              (has_sign ? text.substr(0, 1) : "") +
+                  padded(digits, width > 0 && has_sign ? width - 1 : width, "0", 'r', in.budget()));
 }
 
 Value expandtabs(Interpreter& in, const Value& self, const Arguments& arguments) {
@@ -260,9 +293,13 @@ Value all_are(Interpreter&, const Value& self, const Arguments& arguments) {
   return Value::boolean(!codes.empty() && std::all_of(codes.begin(), codes.end(), predicate));
 }
 
-bool is_alphanumeric(uint32_t code) { return is_alphabetic(code) || is_numeric(code); }
+bool is_alphanumeric(uint32_t code) {
+  return is_alphabetic(code) || is_numeric(code);
+}
 
-Value isascii(Interpreter&, const Value& self, const Arguments&) { return Value::boolean(is_ascii(self.as_text())); }
+Value isascii(Interpreter&, const Value& self, const Arguments&) {
+  return Value::boolean(is_ascii(self.as_text()));
+}
 
 Value isprintable(Interpreter&, const Value& self, const Arguments&) {
   const std::u32string codes = to_code_points(self.as_text());
@@ -275,8 +312,12 @@ Value isidentifier(Interpreter&, const Value& self, const Arguments&) {
                         std::all_of(codes.begin(), codes.end(), is_name_part));
 }
 
-Value islower(Interpreter&, const Value& self, const Arguments&) { return Value::boolean(is_lower_text(self.as_text())); }
-Value isupper(Interpreter&, const Value& self, const Arguments&) { return Value::boolean(is_upper_text(self.as_text())); }
+Value islower(Interpreter&, const Value& self, const Arguments&) {
+  return Value::boolean(is_lower_text(self.as_text()));
+}
+Value isupper(Interpreter&, const Value& self, const Arguments&) {
+  return Value::boolean(is_upper_text(self.as_text()));
+}
 
 Value istitle(Interpreter&, const Value& self, const Arguments&) {
   bool in_word = false;
@@ -290,7 +331,9 @@ Value istitle(Interpreter&, const Value& self, const Arguments&) {
   return Value::boolean(any);
 }
 
-Value format(Interpreter& in, const Value& self, const Arguments& arguments) { return like(self, format_braces(in, self.as_text(), arguments)); }
+Value format(Interpreter& in, const Value& self, const Arguments& arguments) {
+  return like(self, format_braces(in, self.as_text(), arguments));
+}
 
 Value format_map(Interpreter& in, const Value& self, const Arguments& arguments) {
   const BoundArguments bound("format_map", arguments, {""}, 1);
@@ -303,27 +346,60 @@ Value format_map(Interpreter& in, const Value& self, const Arguments& arguments)
 }
 
 constexpr Method kMethods[] = {
-    {"capitalize", changed<capitalized>}, {"casefold", changed<case_folded>}, {"center", justified<'c'>},
-    {"count", count}, {"encode", nullptr}, {"endswith", has_affix<false>}, {"expandtabs", expandtabs},
-    {"find", find<false, false>}, {"format", format}, {"format_map", format_map}, {"index", find<false, true>},
-    {"isalnum", all_are<is_alphanumeric>}, {"isalpha", all_are<is_alphabetic>}, {"isascii", isascii},
-    {"isdecimal", all_are<is_decimal>}, {"isdigit", all_are<is_digit>}, {"isidentifier", isidentifier},
-    {"islower", islower}, {"isnumeric", all_are<is_numeric>}, {"isprintable", isprintable},
-    {"isspace", all_are<is_space>}, {"istitle", istitle}, {"isupper", isupper}, {"join", join},
-    {"ljust", justified<'l'>}, {"lower", changed<to_lower>}, {"lstrip", stripped<true, false>},
-    {"maketrans", nullptr}, {"partition", partition<false>}, {"removeprefix", remove_affix<true>},
-    {"removesuffix", remove_affix<false>}, {"replace", replace}, {"rfind", find<true, false>},
-    {"rindex", find<true, true>}, {"rjust", justified<'r'>}, {"rpartition", partition<true>},
-    {"rsplit", split<true>}, {"rstrip", stripped<false, true>}, {"split", split<false>},
-    {"splitlines", splitlines}, {"startswith", has_affix<true>}, {"strip", stripped<true, true>},
-    {"swapcase", changed<case_swapped>}, {"title", changed<title_cased>}, {"translate", nullptr},
-    {"upper", changed<to_upper>}, {"zfill", zfill},
+    {"capitalize", changed<capitalized>},
+    {"casefold", changed<case_folded>},
+    {"center", justified<'c'>},
+    {"count", count},
+    {"encode", nullptr},
+    {"endswith", has_affix<false>},
+    {"expandtabs", expandtabs},
+    {"find", find<false, false>},
+    {"format", format},
+    {"format_map", format_map},
+    {"index", find<false, true>},
+    {"isalnum", all_are<is_alphanumeric>},
+    {"isalpha", all_are<is_alphabetic>},
+    {"isascii", isascii},
+    {"isdecimal", all_are<is_decimal>},
+    {"isdigit", all_are<is_digit>},
+    {"isidentifier", isidentifier},
+    {"islower", islower},
+    {"isnumeric", all_are<is_numeric>},
+    {"isprintable", isprintable},
+    {"isspace", all_are<is_space>},
+    {"istitle", istitle},
+    {"isupper", isupper},
+    {"join", join},
+    {"ljust", justified<'l'>},
+    {"lower", changed<to_lower>},
+    {"lstrip", stripped<true, false>},
+    {"maketrans", nullptr},
+    {"partition", partition<false>},
+    {"removeprefix", remove_affix<true>},
+    {"removesuffix", remove_affix<false>},
+    {"replace", replace},
+    {"rfind", find<true, false>},
+    {"rindex", find<true, true>},
+    {"rjust", justified<'r'>},
+    {"rpartition", partition<true>},
+    {"rsplit", split<true>},
+    {"rstrip", stripped<false, true>},
+    {"split", split<false>},
+    {"splitlines", splitlines},
+    {"startswith", has_affix<true>},
+    {"strip", stripped<true, true>},
+    {"swapcase", changed<case_swapped>},
+    {"title", changed<title_cased>},
+    {"translate", nullptr},
+    {"upper", changed<to_upper>},
+    {"zfill", zfill},
 };
 
 }  // namespace
 
 const Method* find_text_method(const std::string& name) {
-  const auto* at = std::find_if(std::begin(kMethods), std::end(kMethods), [&](const Method& m) { return m.name == name; });
+  const auto* at = std::find_if(std::begin(kMethods), std::end(kMethods),
+                                [&](const Method& m) { return m.name == name; });
   return at == std::end(kMethods) ? nullptr : at;
 }
 

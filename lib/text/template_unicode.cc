@@ -98,7 +98,8 @@ std::vector<std::string_view> split_into_code_points(std::string_view text) {
 
 size_t byte_offset_of(std::string_view text, size_t n) {
   size_t at = 0;
-  for (; n > 0 && at < text.size(); --n) at += sequence_length(static_cast<unsigned char>(text[at]));
+  for (; n > 0 && at < text.size(); --n)
+    at += sequence_length(static_cast<unsigned char>(text[at]));
   return std::min(at, text.size());
 }
 
@@ -135,7 +136,9 @@ bool is_alphabetic(uint32_t code) {
   return c >= UTF8PROC_CATEGORY_LU && c <= UTF8PROC_CATEGORY_LO;
 }
 
-bool is_decimal(uint32_t code) { return category(code) == UTF8PROC_CATEGORY_ND; }
+bool is_decimal(uint32_t code) {
+  return category(code) == UTF8PROC_CATEGORY_ND;
+}
 
 bool is_digit(uint32_t code) {
   return is_decimal(code) || code == 0xB2 || code == 0xB3 || code == 0xB9 || code == 0x2070 ||
@@ -149,15 +152,22 @@ bool is_numeric(uint32_t code) {
   return c >= UTF8PROC_CATEGORY_ND && c <= UTF8PROC_CATEGORY_NO;
 }
 
-bool is_upper(uint32_t code) { return category(code) == UTF8PROC_CATEGORY_LU; }
+bool is_upper(uint32_t code) {
+  return category(code) == UTF8PROC_CATEGORY_LU;
+}
 
 bool is_lower(uint32_t code) {
-  // Other_Lowercase: the feminine and masculine ordinals are letters without a case of their own, yet lower case.
+  // Other_Lowercase: the feminine and masculine ordinals are letters without a case of their own,
+  // yet lower case.
   return category(code) == UTF8PROC_CATEGORY_LL || code == 0xAA || code == 0xBA;
 }
 
-bool is_title(uint32_t code) { return category(code) == UTF8PROC_CATEGORY_LT; }
-bool is_cased(uint32_t code) { return is_upper(code) || is_lower(code) || is_title(code); }
+bool is_title(uint32_t code) {
+  return category(code) == UTF8PROC_CATEGORY_LT;
+}
+bool is_cased(uint32_t code) {
+  return is_upper(code) || is_lower(code) || is_title(code);
+}
 
 bool is_name_part(uint32_t code) {
   if (code < 0x80) {

@@ -1,7 +1,8 @@
 // Text as Python's str sees it: a sequence of code points, stored here as UTF-8.
 //
-// Templates slice, strip, split, count and change the case of text. Python does all of that per code point with the
-// Unicode character database, so bytes are never enough: `"é"|length` is 1, and a no-break space is stripped.
+// Templates slice, strip, split, count and change the case of text. Python does all of that per
+// code point with the Unicode character database, so bytes are never enough: `"é"|length` is 1, and
+// a no-break space is stripped.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +12,14 @@
 
 namespace isobit::jinja {
 
-// The byte offset of the first ill-formed sequence (surrogates and overlong forms included), or npos.
+// The byte offset of the first ill-formed sequence (surrogates and overlong forms included), or
+// npos.
 size_t first_invalid_utf8(std::string_view text);
 
 bool is_ascii(std::string_view text);
 
-// Decodes the code point at `at`; `n_bytes` receives its length. REQUIRES: well-formed UTF-8, at < text.size().
+// Decodes the code point at `at`; `n_bytes` receives its length. REQUIRES: well-formed UTF-8, at <
+// text.size().
 uint32_t code_point_at(std::string_view text, size_t at, size_t& n_bytes);
 void append_utf8(std::string& out, uint32_t code);
 std::u32string to_code_points(std::string_view text);

@@ -57,10 +57,13 @@ Value Object::call(Interpreter&, Arguments&) {
   raise("TypeError", "'" + type_name() + "' object is not callable");
 }
 
-std::optional<Value> Object::attribute(Interpreter&, const std::string&) { return std::nullopt; }
+std::optional<Value> Object::attribute(Interpreter&, const std::string&) {
+  return std::nullopt;
+}
 
 std::string Object::repr(Budget&) const {
-  raise(kNotSupported, "printing a '" + type_name() + "' object, whose text holds a memory address");
+  raise(kNotSupported,
+        "printing a '" + type_name() + "' object, whose text holds a memory address");
 }
 
 Value Value::text(std::string bytes, bool markup) {
@@ -172,7 +175,9 @@ bool Value::same_object(const Value& other) const {
   return false;
 }
 
-void Value::raise_undefined() const { raise(as_undefined().error, as_undefined().message); }
+void Value::raise_undefined() const {
+  raise(as_undefined().error, as_undefined().message);
+}
 
 std::string key_identity(const Value& key) {
   std::string out;
@@ -195,6 +200,8 @@ const Value* Dict::find(const Value& key) const {
   return at == index_.end() ? nullptr : &entries_[at->second].second;
 }
 
-const Value* Dict::find(const std::string& key) const { return find(Value::text(key)); }
+const Value* Dict::find(const std::string& key) const {
+  return find(Value::text(key));
+}
 
 }  // namespace isobit::jinja

@@ -1,9 +1,10 @@
-// Values with Python's meaning: None, bool, int (64 bits), float, str, list, tuple, dict, the lazy views and iterators
-// that print differently, Undefined, and callable objects.
+// Values with Python's meaning: None, bool, int (64 bits), float, str, list, tuple, dict, the lazy
+// views and iterators that print differently, Undefined, and callable objects.
 //
-// Values are immutable, as the immutable sandbox requires; only namespaces, loops, cyclers and joiners change, and
-// those are owned by the interpreter, so values never form a cycle. Containers know how deep they nest: building one
-// past kMaxValueDepth is refused, which bounds every recursion over values.
+// Values are immutable, as the immutable sandbox requires; only namespaces, loops, cyclers and
+// joiners change, and those are owned by the interpreter, so values never form a cycle. Containers
+// know how deep they nest: building one past kMaxValueDepth is refused, which bounds every
+// recursion over values.
 #pragma once
 
 #include <cstdint>
@@ -29,16 +30,21 @@ inline constexpr int kMaxValueDepth = 400;
 enum class Kind { none, boolean, integer, real, text, sequence, dict, object, undefined };
 
 struct Text {
-  std::string bytes;    // UTF-8
-  bool markup = false;  // markupsafe.Markup: what |safe and |escape return; it escapes what is joined to it
+  std::string bytes;  // UTF-8
+  bool markup =
+      false;  // markupsafe.Markup: what |safe and |escape return; it escapes what is joined to it
 };
 
 enum class SequenceType { list, tuple, range, dict_keys, dict_values, dict_items, generator };
 
+inline constexpr const char* kGroupLabel =
+    "group";  // a pair with the attributes `grouper` and `list`
+
 struct Sequence {
   SequenceType type = SequenceType::list;
   std::vector<Value> items;
-  std::string label;             // a range's repr, a generator's Python type name
+  std::string
+      label;  // a range's repr, a generator's Python type name, kGroupLabel for groupby's pairs
   int depth = 1;
   mutable bool consumed = false;  // a generator yields its items once
 };
@@ -76,15 +82,21 @@ class Value {
   static Value integer(int64_t i) { return Value(Rep(i)); }
   static Value real(double d) { return Value(Rep(d)); }
   static Value text(std::string bytes, bool markup = false);
-  static Value list(std::vector<Value> items) { return sequence(SequenceType::list, std::move(items)); }
-  static Value tuple(std::vector<Value> items) { return sequence(SequenceType::tuple, std::move(items)); }
+  static Value list(std::vector<Value> items) {
+    return sequence(SequenceType::list, std::move(items));
+  }
+  static Value tuple(std::vector<Value> items) {
+    return sequence(SequenceType::tuple, std::move(items));
+  }
   static Value generator(std::vector<Value> items, std::string type_name = "generator") {
     return sequence(SequenceType::generator, std::move(items), std::move(type_name));
   }
   static Value sequence(SequenceType type, std::vector<Value> items, std::string label = {});
   static Value dict(Dict entries);
   static Value object(std::shared_ptr<Object> object) { return Value(Rep(std::move(object))); }
-  static Value borrowed(Object& object) { return Value(Rep(std::shared_ptr<Object>(std::shared_ptr<Object>(), &object))); }
+  static Value borrowed(Object& object) {
+    return Value(Rep(std::shared_ptr<Object>(std::shared_ptr<Object>(), &object)));
+  }
   static Value undefined(std::string message, const char* error = "UndefinedError");
 
   Kind kind() const { return static_cast<Kind>(rep_.index()); }
@@ -103,14 +115,18 @@ class Value {
   int64_t as_integer() const;  // also of a bool
   double as_real() const;      // of any number
   const std::string& as_text() const { return std::get<std::shared_ptr<const Text>>(rep_)->bytes; }
-  bool is_markup() const { return is_text() && std::get<std::shared_ptr<const Text>>(rep_)->markup; }
+  bool is_markup() const {
+    return is_text() && std::get<std::shared_ptr<const Text>>(rep_)->markup;
+  }
   const Sequence& items_of() const { return *std::get<std::shared_ptr<const Sequence>>(rep_); }
   const Dict& as_dict() const { return *std::get<std::shared_ptr<const Dict>>(rep_); }
   Object& as_object() const { return *std::get<std::shared_ptr<Object>>(rep_); }
-  const Undefined& as_undefined() const { return *std::get<std::shared_ptr<const Undefined>>(rep_); }
+  const Undefined& as_undefined() const {
+    return *std::get<std::shared_ptr<const Undefined>>(rep_);
+  }
 
-  std::string type_name() const;  // Python's
-  int depth() const;              // 0 for scalars
+  std::string type_name() const;               // Python's
+  int depth() const;                           // 0 for scalars
   bool same_object(const Value& other) const;  // Python's `is`
 
   [[noreturn]] void raise_undefined() const;

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Asks jinja2, set up as transformers sets it up, what chat templates render to.
 
-  template_oracle.py record            fills in the expected results of tests/text/fixtures/templates/*.json
+  template_oracle.py record              fills in the expected results of the *.json files in
+                                         tests/text/fixtures/templates
   template_oracle.py real DIR... OUT.json
-                                       renders every *.jinja of the folders (and the template in each *.gguf) over
-                                       conversations that probe them, and writes cases for test_text:
-                                       ISOBIT_TEMPLATE_CASES=OUT.json test_text -ts=real_templates
+                                         renders every *.jinja of the folders, and the template in
+                                         each *.gguf, over conversations that probe them, and
+                                         writes cases that test_text reads:
+                                         ISOBIT_TEMPLATE_CASES=OUT.json test_text -tc="real chat*"
 
 Needs Python packages jinja2 and transformers (and gguf for *.gguf). A result is {"output": text} or
 {"error": name of the exception, "message": text}.
@@ -45,16 +47,18 @@ def record():
                 case.pop(key, None)
             source = case.get("template")
             if source is None:
-                with open(os.path.join(FIXTURES, case["file"]), encoding="utf-8", newline="") as file:
+                path_of_source = os.path.join(FIXTURES, case["file"])
+                with open(path_of_source, encoding="utf-8", newline="") as file:
                     source = file.read()
             case.update(render(source, {**shared, **case.get("variables", {})}))
         with open(path, "w", encoding="utf-8") as file:
             head = {key: value for key, value in document.items() if key != "cases"}
-            lines = ",\n".join(json.dumps(case, ensure_ascii=False) for case in document["cases"])
+            lines = ",\n".join(json.dumps(c, ensure_ascii=False) for c in document["cases"])
             body = json.dumps(head, ensure_ascii=False, indent=1)[1:-2].strip("\n")
             file.write("{\n" + (body + ",\n" if body else "") + ' "cases": [\n' + lines + "\n]}\n")
         n_errors = sum("error" in case for case in document["cases"])
-        print(f"{os.path.basename(path)}: {len(document['cases'])} cases, {n_errors} of them errors")
+        n_cases = len(document["cases"])
+        print(f"{os.path.basename(path)}: {n_cases} cases, {n_errors} of them errors")
 
 
 WEATHER = {
@@ -70,7 +74,10 @@ WEATHER = {
                 "days": {"type": ["integer", "null"], "description": "How many days"},
                 "options": {
                     "type": "object",
-                    "properties": {"hourly": {"type": "boolean"}, "fields": {"type": "array", "items": {"type": "string"}}},
+                    "properties": {
+                        "hourly": {"type": "boolean"},
+                        "fields": {"type": "array", "items": {"type": "string"}},
+                    },
                     "required": ["hourly"],
                 },
             },
@@ -81,7 +88,11 @@ WEATHER = {
 }
 TIME = {
     "type": "function",
-    "function": {"name": "now", "description": "The time", "parameters": {"type": "object", "properties": {}}},
+    "function": {
+        "name": "now",
+        "description": "The time",
+        "parameters": {"type": "object", "properties": {}},
+    },
 }
 
 
@@ -89,57 +100,77 @@ def call(name, arguments, call_id="call00001"):
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
+def said(role, content, **more):
+    return {"role": role, "content": content, **more}
+
+
+def part(text):
+    return {"type": "text", "text": text}
+
+
 def conversations():
-    user = {"role": "user", "content": "What is the weather in Zürich? 😀"}
-    system = {"role": "system", "content": "  You answer <briefly> & 'politely'.\n"}
-    asks = {"role": "assistant", "content": "", "tool_calls": [call("get_weather", {"city": "Zürich", "days": 2})]}
-    asks_text = {"role": "assistant", "content": "Let me look.",
-                 "tool_calls": [call("get_weather", "{\"city\": \"Bern\"}"), call("now", {}, "call00002")]}
-    result = {"role": "tool", "name": "get_weather", "tool_call_id": "call00001", "content": "{\"celsius\": -3.5}"}
-    result2 = {"role": "tool", "name": "now", "tool_call_id": "call00002", "content": {"time": "12:00", "ok": True}}
-    answer = {"role": "assistant", "content": "It is cold.\n\n"}
-    thinks = {"role": "assistant", "content": "Yes.", "reasoning_content": "Hmm.\nI think so."}
-    thinks_inline = {"role": "assistant", "content": "<think>\nIs it?\n</think>\n\nIt is."}
-    parts = {"role": "user", "content": [{"type": "text", "text": "Look: "}, {"type": "image", "image": "x.png"},
-                                         {"type": "text", "text": "what is it?"}]}
+    """Name, messages and further variables of each conversation."""
+    user = said("user", "What is the weather in Zürich? 😀")
+    system = said("system", "  You answer <briefly> & 'politely'.\n")
+    zurich = call("get_weather", {"city": "Zürich", "days": 2})
+    bern = call("get_weather", '{"city": "Bern"}')
+    asks = said("assistant", "", tool_calls=[zurich])
+    asks_text = said("assistant", "Let me look.", tool_calls=[bern, call("now", {}, "call00002")])
+    asks_null = said("assistant", None, tool_calls=[call("now", {})])
+    result = said("tool", '{"celsius": -3.5}', name="get_weather", tool_call_id="call00001")
+    result2 = said("tool", {"time": "12:00", "ok": True}, name="now", tool_call_id="call00002")
+    answer = said("assistant", "It is cold.\n\n")
+    thinks = said("assistant", "Yes.", reasoning_content="Hmm.\nI think so.")
+    thinks_inline = said("assistant", "<think>\nIs it?\n</think>\n\nIt is.")
+    image = {"type": "image", "image": "x.png"}
+    parts = said("user", [part("Look: "), image, part("what is it?")])
+    tricky = 'a\r\nb\t"c" \\ {{ x }} {% y %} \u2028 \u00a0end \u0000'
+    on = {"enable_thinking": True, "thinking": True, "reasoning_effort": "high"}
+    off = {"enable_thinking": False, "thinking": False}
+    documents = [{"title": "Alps", "text": "High."}, {"title": "Sea", "text": "Low."}]
+    builtin = ["wolfram_alpha", "code_interpreter"]
+    dated = {"date_string": "01 Feb 2026", "tools_in_user_message": False, "tools": [TIME]}
+    both = {"tools": [WEATHER, TIME]}
     yield "one_user", [user], {}
     yield "no_prompt", [user], {"add_generation_prompt": False}
     yield "system", [system, user], {}
     yield "turns", [system, user, answer, user, answer, user], {}
     yield "ends_with_assistant", [user, answer], {"add_generation_prompt": False}
-    yield "tools_offered", [system, user], {"tools": [WEATHER, TIME]}
+    yield "tools_offered", [system, user], both
     yield "tools_no_system", [user], {"tools": [TIME]}
-    yield "tool_call", [user, asks, result, answer, user], {"tools": [WEATHER, TIME]}
-    yield "two_calls", [system, user, asks_text, result, result2], {"tools": [WEATHER, TIME]}
+    yield "tool_call", [user, asks, result, answer, user], both
+    yield "two_calls", [system, user, asks_text, result, result2], both
     yield "tool_result_pending", [user, asks, result], {"tools": [WEATHER]}
     yield "reasoning", [user, thinks, user], {}
     yield "reasoning_inline", [user, thinks_inline, user], {}
-    yield "thinking_off", [system, user], {"enable_thinking": False, "thinking": False}
-    yield "thinking_on", [system, user, thinks, user], {"enable_thinking": True, "thinking": True, "reasoning_effort": "high"}
+    yield "thinking_off", [system, user], off
+    yield "thinking_on", [system, user, thinks, user], on
     yield "empty", [], {}
     yield "parts", [system, parts], {}
-    yield "parts_answer", [parts, {"role": "assistant", "content": [{"type": "text", "text": "A cat."}]}, user], {}
-    yield "null_content", [user, {"role": "assistant", "content": None, "tool_calls": [call("now", {})]}, result], {"tools": [TIME]}
+    yield "parts_answer", [parts, said("assistant", [part("A cat.")]), user], {}
+    yield "null_content", [user, asks_null, result], {"tools": [TIME]}
     yield "no_content", [{"role": "user"}], {}
-    yield "unknown_role", [{"role": "wizard", "content": "abra"}, user], {}
+    yield "unknown_role", [said("wizard", "abra"), user], {}
     yield "two_users", [user, user], {}
     yield "assistant_first", [answer, user], {}
-    yield "developer", [{"role": "developer", "content": "Be terse."}, user], {}
+    yield "developer", [said("developer", "Be terse."), user], {}
     yield "system_last", [user, system], {}
-    yield "documents", [user], {"documents": [{"title": "Alps", "text": "High."}, {"title": "Sea", "text": "Low."}]}
-    yield "builtin_tools", [system, user], {"builtin_tools": ["wolfram_alpha", "code_interpreter"], "tools": [TIME]}
-    yield "date_given", [user], {"date_string": "01 Feb 2026", "tools_in_user_message": False, "tools": [TIME]}
+    yield "documents", [user], {"documents": documents}
+    yield "builtin_tools", [system, user], {"builtin_tools": builtin, "tools": [TIME]}
+    yield "date_given", [user], dated
     yield "no_special_tokens", [system, user], {"bos_token": None}
-    yield "tricky_text", [{"role": "user", "content": "a\r\nb\t\"c\" \\ {{ x }} {% y %} \u2028 \u00a0end \u0000"}], {}
-    yield "number_content", [{"role": "user", "content": 3.0}], {}
+    yield "tricky_text", [said("user", tricky)], {}
+    yield "number_content", [said("user", 3.0)], {}
 
 
 def base_variables(messages, extra):
-    variables = {"messages": messages, "tools": None, "documents": None, "add_generation_prompt": True,
-                 "bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>"}
+    variables = {"messages": messages, "tools": None, "documents": None}
+    variables["add_generation_prompt"] = True
+    tokens = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>"}
+    variables.update(tokens)
     variables.update(extra)
     if "bos_token" in extra and extra["bos_token"] is None:
-        for name in ("bos_token", "eos_token", "pad_token", "unk_token"):
+        for name in tokens:
             del variables[name]
     return variables
 
@@ -169,7 +200,8 @@ def real(folders, out):
     with open(out, "w", encoding="utf-8") as file:
         json.dump(document, file, ensure_ascii=False)
     n_errors = sum("error" in case for case in document["cases"])
-    print(f"{len(document['templates'])} templates, {len(document['cases'])} cases, {n_errors} of them errors in jinja2")
+    n_templates, n_cases = len(document["templates"]), len(document["cases"])
+    print(f"{n_templates} templates, {n_cases} cases, {n_errors} of them errors in jinja2")
 
 
 if __name__ == "__main__":
