@@ -29,7 +29,8 @@ std::vector<std::string> read_strings(const JsonFields& fields, const char* key)
 std::vector<int32_t> read_token_ids(const JsonFields& fields, const char* key) {
   std::vector<int32_t> ids;
   for (const Json& value : fields.array(key)) {
-    if (!value.is_number_unsigned() || value.get<uint64_t>() > static_cast<uint64_t>(kMaxInt32)) {
+    const bool negative = value.is_number_integer() && !value.is_number_unsigned() && value.get<int64_t>() < 0;
+    if (!value.is_number_integer() || negative || value.get<uint64_t>() > static_cast<uint64_t>(kMaxInt32)) {
       fields.fail("\"" + std::string(key) + "\": expected token ids, found " + describe(value) + " at index " +
                   std::to_string(ids.size()));
     }
@@ -116,8 +117,10 @@ void read_sampling(const JsonFields& fields, PromptSampling& sampling) {
   if (fields.has("top_k")) sampling.top_k = static_cast<int32_t>(fields.integer("top_k", 0, kMaxInt32));
   if (fields.has("n")) sampling.n = static_cast<int32_t>(fields.integer("n", 1, 1024));
   if (fields.has("seed")) {
-    if (!fields.at("seed").is_number_unsigned()) fields.fail_at("seed", "an integer from 0 to 2^64 - 1");
-    sampling.seed = fields.at("seed").get<uint64_t>();
+    const Json& seed = fields.at("seed");
+    const bool negative = seed.is_number_integer() && !seed.is_number_unsigned() && seed.get<int64_t>() < 0;
+    if (!seed.is_number_integer() || negative) fields.fail_at("seed", "an integer from 0 to 2^64 - 1");
+    sampling.seed = seed.get<uint64_t>();
   }
   if (fields.has("logit_bias")) read_logit_bias(fields, sampling);
 }

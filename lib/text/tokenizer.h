@@ -2,9 +2,10 @@
 //
 // Ids are what a model sees and what runs are compared by, so they must be those of the model's own tokenizer. Everything
 // here follows Hugging Face's `tokenizers`; a construct that is not here is refused by name when a tokenizer is loaded,
-// never approximated. Two limits: text must be UTF-8 (that library cannot be given anything else), and a byte for which a
+// never approximated. Three limits: text must be UTF-8 (that library cannot be given anything else), and a byte for which a
 // vocabulary has no token is dropped, as that library drops it (SmolLM2 lacks U+0004 and eight more control characters
-// and private planes): decode(encode(text)) then differs from text, which `round_trips` tells.
+// and private planes): decode(encode(text)) then differs from text, which `round_trips` tells. Characters that a newer
+// Unicode than PCRE2's calls letters or digits may be split differently; text_library_versions() says which one it is.
 //
 // A Tokenizer is immutable and safe to use from several threads.
 #pragma once

@@ -13,25 +13,36 @@
 namespace isobit {
 namespace {
 
-// Length of the well-formed sequence at `p`, or 0. Table 3-7 of the Unicode standard.
-size_t sequence_length(const unsigned char* p, size_t n_left) {
-  const auto continues = [&](size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
-    return i < n_left && p[i] >= low && p[i] <= high;
-  };
-  const unsigned lead = p[0];
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead <= 0xDF) return continues(1) ? 2 : 0;
-  if (lead >= 0xE0 && lead <= 0xEF) {
-    const unsigned low = lead == 0xE0 ? 0xA0 : 0x80;
-    const unsigned high = lead == 0xED ? 0x9F : 0xBF;
-    return continues(1, low, high) && continues(2) ? 3 : 0;
+// What a lead byte allows: how long the sequence is and the range of its second byte. Table 3-7 of the Unicode standard.
+struct Lead {
+  size_t length;  // 0: begins no sequence
+  unsigned second_low = 0x80;
+  unsigned second_high = 0xBF;
+};
+
+Lead lead_of(unsigned byte) {
+  if (byte < 0x80) return {1};
+  if (byte < 0xC2) return {0};
+  if (byte <= 0xDF) return {2};
+  if (byte == 0xE0) return {3, 0xA0, 0xBF};
+  if (byte == 0xED) return {3, 0x80, 0x9F};
+  if (byte <= 0xEF) return {3};
+  if (byte == 0xF0) return {4, 0x90, 0xBF};
+  if (byte <= 0xF3) return {4};
+  if (byte == 0xF4) return {4, 0x80, 0x8F};
+  return {0};
+}
+
+// Bytes at `p` that are right for the sequence that p[0] begins: its whole length when it is well formed.
+size_t n_right_bytes(const unsigned char* p, size_t n_left, const Lead& lead) {
+  size_t n = lead.length == 0 ? 0 : 1;
+  while (n < lead.length && n < n_left) {
+    const unsigned low = n == 1 ? lead.second_low : 0x80;
+    const unsigned high = n == 1 ? lead.second_high : 0xBF;
+    if (p[n] < low || p[n] > high) break;
+    ++n;
   }
-  if (lead >= 0xF0 && lead <= 0xF4) {
-    const unsigned low = lead == 0xF0 ? 0x90 : 0x80;
-    const unsigned high = lead == 0xF4 ? 0x8F : 0xBF;
-    return continues(1, low, high) && continues(2) && continues(3) ? 4 : 0;
-  }
-  return 0;
+  return n;
 }
 
 std::string hex_byte(unsigned char byte) {
@@ -53,11 +64,16 @@ std::optional<size_t> find_invalid_utf8(std::string_view text) {
         continue;
       }
     }
-    const size_t n = sequence_length(p + at, text.size() - at);
-    if (n == 0) return at;
-    at += n;
+    const Lead lead = lead_of(p[at]);
+    if (lead.length == 0 || n_right_bytes(p + at, text.size() - at, lead) < lead.length) return at;
+    at += lead.length;
   }
   return std::nullopt;
+}
+
+size_t truncated_character_bytes(std::string_view text) {
+  const auto* p = reinterpret_cast<const unsigned char*>(text.data());
+  return n_right_bytes(p, text.size(), lead_of(p[0]));
 }
 
 void require_utf8(std::string_view text, const std::string& where) {

@@ -15,6 +15,10 @@ namespace isobit {
 // Byte offset of the first byte that is not part of well-formed UTF-8 (no overlong forms, no surrogates, at most U+10FFFF).
 std::optional<size_t> find_invalid_utf8(std::string_view text);
 
+// How many bytes at the start of `text` belong to a character that is cut short, 0 when the first byte begins none.
+// REQUIRES: text is not empty and its first character is not well formed.
+size_t truncated_character_bytes(std::string_view text);
+
 // Throws Error(usage) naming `where`, the byte offset and the byte.
 void require_utf8(std::string_view text, const std::string& where);
 
