@@ -1,9 +1,10 @@
--- The schema of an isobit store, version 1: what a store made by the migrations in lib/store/migrations.cc holds. A test
--- keeps the two alike.
+-- The schema of an isobit store, version 1: what a store made by the migrations in lib/store holds.
+-- A test keeps the two alike.
 --
--- Numbers in BLOBs are little-endian and packed: tokens, top_ids, top_counts and prefill_chunks int32; logprobs, margins
--- and top_logprobs binary32; logit_bias_values binary64; logits_hashes 16 bytes each (XXH3-128, canonical form). Entry i of
--- a per-position BLOB belongs to generated position i. Seeds are 64 unsigned bits, shown by SQLite as signed.
+-- Numbers in BLOBs are little-endian and packed: tokens, top_ids, top_counts and prefill_chunks
+-- int32; logprobs, margins and top_logprobs binary32; logit_bias_values binary64; logits_hashes 16
+-- bytes each (XXH3-128, canonical form). Entry i of a per-position BLOB belongs to generated
+-- position i. Seeds are 64 unsigned bits, shown by SQLite as signed.
 PRAGMA application_id = 1769172834;  -- "isob"
 PRAGMA user_version = 1;
 
@@ -23,7 +24,8 @@ CREATE TABLE run (
 CREATE TABLE fingerprint_item (
   run_key INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
   class TEXT NOT NULL
-    CHECK (class IN ('model', 'text', 'numerics', 'software', 'hardware', 'scheduler', 'environment')),
+    CHECK (class IN ('model', 'text', 'numerics', 'software', 'hardware', 'scheduler',
+                     'environment')),
   name TEXT NOT NULL,
   value TEXT NOT NULL,
   source TEXT NOT NULL CHECK (source IN ('measured', 'declared', 'server', 'unknown')),
@@ -31,7 +33,7 @@ CREATE TABLE fingerprint_item (
   PRIMARY KEY (run_key, class, name)
 ) STRICT, WITHOUT ROWID;
 
--- A prompt as given; what a cell changes about it (lengths, sampling) follows from the cell's values.
+-- A prompt as given; what a cell changes about it (lengths, sampling) follows from its values.
 CREATE TABLE request (
   run_key INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
   prompt_index INTEGER NOT NULL CHECK (prompt_index >= 0),
@@ -73,7 +75,8 @@ CREATE TABLE cell (
   generated_tokens_per_s REAL NOT NULL,
   PRIMARY KEY (run_key, cell_index),
   UNIQUE (run_key, name),
-  FOREIGN KEY (run_key, reference_index) REFERENCES cell (run_key, cell_index) DEFERRABLE INITIALLY DEFERRED
+  FOREIGN KEY (run_key, reference_index) REFERENCES cell (run_key, cell_index)
+    DEFERRABLE INITIALLY DEFERRED
 ) STRICT;
 
 CREATE TABLE cell_value (
@@ -103,10 +106,12 @@ CREATE TABLE sample (
   n_positions INTEGER NOT NULL,
   tokens BLOB NOT NULL CHECK (length(tokens) = 4 * n_positions),
   logprobs BLOB NOT NULL CHECK (length(logprobs) = 4 * n_positions),
-  evidence BLOB NOT NULL CHECK (length(evidence) = n_positions),  -- bit 0: has a margin; bit 1: has a logits hash
-  margins BLOB CHECK (length(margins) = 4 * n_positions),         -- NULL: no position has one
+  -- One byte a position. Bit 0: it has a margin; bit 1: it has a logits hash.
+  evidence BLOB NOT NULL CHECK (length(evidence) = n_positions),
+  margins BLOB CHECK (length(margins) = 4 * n_positions),  -- NULL: no position has one
   logits_hashes BLOB CHECK (length(logits_hashes) = 16 * n_positions),
-  top_counts BLOB CHECK (length(top_counts) = 4 * n_positions),   -- alternatives per position, rows of the next two
+  -- Alternatives per position: so many entries of the next two.
+  top_counts BLOB CHECK (length(top_counts) = 4 * n_positions),
   top_ids BLOB NOT NULL CHECK (length(top_ids) % 4 = 0),
   top_logprobs BLOB NOT NULL CHECK (length(top_logprobs) = length(top_ids)),
   max_batch_requests INTEGER NOT NULL,
@@ -137,10 +142,11 @@ CREATE TABLE comparison (
 ) STRICT;
 
 CREATE VIEW v_cell AS
-  SELECT r.id AS run, c.cell_index, c.name AS cell, f.name AS reference_cell, c.complete, c.exercised,
-         c.not_exercised_reason, count(s.sample_key) AS n_samples, count(DISTINCT s.prompt_index) AS n_prompts,
-         coalesce(sum(s.finish_reason = 'error'), 0) AS n_errors, coalesce(sum(s.n_positions), 0) AS n_tokens,
-         c.wall_ms, c.generated_tokens_per_s
+  SELECT r.id AS run, c.cell_index, c.name AS cell, f.name AS reference_cell, c.complete,
+         c.exercised, c.not_exercised_reason, count(s.sample_key) AS n_samples,
+         count(DISTINCT s.prompt_index) AS n_prompts,
+         coalesce(sum(s.finish_reason = 'error'), 0) AS n_errors,
+         coalesce(sum(s.n_positions), 0) AS n_tokens, c.wall_ms, c.generated_tokens_per_s
     FROM cell c
     JOIN run r USING (run_key)
     LEFT JOIN cell f ON f.run_key = c.run_key AND f.cell_index = c.reference_index
@@ -148,48 +154,61 @@ CREATE VIEW v_cell AS
    GROUP BY c.run_key, c.cell_index;
 
 CREATE VIEW v_sample AS
-  SELECT r.id AS run, c.name AS cell, s.prompt_index, s.request_id, s.repeat, s.sample_index, s.finish_reason,
-         s.n_positions AS n_tokens, s.non_finite, s.text, s.error, s.max_batch_requests, s.max_batch_tokens, s.first_row,
-         length(s.prefill_chunks) / 4 AS n_prefill_chunks, s.n_steps, s.n_mixed_steps, s.ttft_ms, s.total_ms
+  SELECT r.id AS run, c.name AS cell, s.prompt_index, s.request_id, s.repeat, s.sample_index,
+         s.finish_reason, s.n_positions AS n_tokens, s.non_finite, s.text, s.error,
+         s.max_batch_requests, s.max_batch_tokens, s.first_row,
+         length(s.prefill_chunks) / 4 AS n_prefill_chunks, s.n_steps, s.n_mixed_steps, s.ttft_ms,
+         s.total_ms
     FROM sample s
     JOIN run r USING (run_key)
     JOIN cell c USING (run_key, cell_index);
 
--- Samples whose answer differs from the first repeat of the same prompt in the reference cell. Positions count from 0;
--- NULL: no difference of that kind. Numeric means logprob or logits hash bits; hashes count where both sides have them.
+-- Samples whose answer differs from the first repeat of the same prompt in the reference cell.
+-- Positions count from 0; NULL: no difference of that kind. Numeric means the bits of the logprob
+-- or of the logits hash; hashes count where both sides have them.
 CREATE VIEW v_divergence AS
-  SELECT run, cell, reference_cell, prompt_index, request_id, repeat, sample_index, first_numeric, first_token,
-         n_tokens, n_reference_tokens, finish_reason, reference_finish_reason
-    FROM (
-      SELECT r.id AS run, c.name AS cell, f.name AS reference_cell, s.prompt_index, s.request_id, s.repeat,
-             s.sample_index, s.n_positions AS n_tokens, b.n_positions AS n_reference_tokens, s.finish_reason,
-             b.finish_reason AS reference_finish_reason,
-             CASE WHEN s.tokens <> b.tokens THEN (
-               WITH RECURSIVE position(i) AS (
-                 SELECT 0 UNION ALL SELECT i + 1 FROM position WHERE i + 1 < max(s.n_positions, b.n_positions))
-               SELECT i FROM position
-                WHERE substr(s.tokens, 4 * i + 1, 4) <> substr(b.tokens, 4 * i + 1, 4) LIMIT 1)
-             END AS first_token,
-             CASE WHEN s.tokens <> b.tokens OR s.logprobs <> b.logprobs OR s.logits_hashes <> b.logits_hashes THEN (
-               WITH RECURSIVE position(i) AS (
-                 SELECT 0 UNION ALL SELECT i + 1 FROM position WHERE i + 1 < max(s.n_positions, b.n_positions))
-               SELECT i FROM position
-                WHERE substr(s.tokens, 4 * i + 1, 4) <> substr(b.tokens, 4 * i + 1, 4)
-                   OR substr(s.logprobs, 4 * i + 1, 4) <> substr(b.logprobs, 4 * i + 1, 4)
-                   OR substr(s.logits_hashes, 16 * i + 1, 16) <> substr(b.logits_hashes, 16 * i + 1, 16) LIMIT 1)
-             END AS first_numeric
-        FROM sample s
-        JOIN run r USING (run_key)
-        JOIN cell c USING (run_key, cell_index)
-        JOIN cell f ON f.run_key = c.run_key AND f.cell_index = c.reference_index
-        JOIN sample b ON b.run_key = s.run_key AND b.cell_index = c.reference_index AND b.prompt_index = s.prompt_index
-                     AND b.repeat = 0 AND b.sample_index = s.sample_index AND b.sample_key <> s.sample_key)
-   WHERE first_numeric IS NOT NULL OR first_token IS NOT NULL OR finish_reason <> reference_finish_reason;
+  WITH pair AS (
+    SELECT r.id AS run, c.name AS cell, f.name AS reference_cell, s.*, b.tokens AS b_tokens,
+           b.logprobs AS b_logprobs, b.logits_hashes AS b_hashes, b.evidence AS b_evidence,
+           b.n_positions AS n_reference_tokens, b.finish_reason AS reference_finish_reason,
+           max(s.n_positions, b.n_positions) AS n_longer
+      FROM sample s
+      JOIN run r USING (run_key)
+      JOIN cell c USING (run_key, cell_index)
+      JOIN cell f ON f.run_key = c.run_key AND f.cell_index = c.reference_index
+      JOIN sample b ON b.run_key = s.run_key AND b.cell_index = c.reference_index
+                   AND b.prompt_index = s.prompt_index AND b.repeat = 0
+                   AND b.sample_index = s.sample_index AND b.sample_key <> s.sample_key
+     WHERE s.tokens <> b.tokens OR s.logprobs <> b.logprobs OR s.logits_hashes <> b.logits_hashes
+        OR s.finish_reason <> b.finish_reason),
+  located AS (
+    SELECT pair.*,
+           (WITH RECURSIVE position(i) AS (
+              SELECT 0 UNION ALL SELECT i + 1 FROM position WHERE i + 1 < n_longer)
+            SELECT i FROM position
+             WHERE substr(tokens, 4 * i + 1, 4) <> substr(b_tokens, 4 * i + 1, 4)
+             LIMIT 1) AS first_token,
+           (WITH RECURSIVE position(i) AS (
+              SELECT 0 UNION ALL SELECT i + 1 FROM position WHERE i + 1 < n_longer)
+            SELECT i FROM position
+             WHERE substr(tokens, 4 * i + 1, 4) <> substr(b_tokens, 4 * i + 1, 4)
+                OR substr(logprobs, 4 * i + 1, 4) <> substr(b_logprobs, 4 * i + 1, 4)
+                OR (substr(logits_hashes, 16 * i + 1, 16) <> substr(b_hashes, 16 * i + 1, 16)
+                    AND hex(substr(evidence, i + 1, 1)) IN ('02', '03')
+                    AND hex(substr(b_evidence, i + 1, 1)) IN ('02', '03'))
+             LIMIT 1) AS first_numeric
+      FROM pair)
+  SELECT run, cell, reference_cell, prompt_index, request_id, repeat, sample_index, first_numeric,
+         first_token, n_positions AS n_tokens, n_reference_tokens, finish_reason,
+         reference_finish_reason
+    FROM located
+   WHERE first_numeric IS NOT NULL OR first_token IS NOT NULL
+      OR finish_reason <> reference_finish_reason;
 
 -- How many different answers one prompt got in the cells that share a reference.
 CREATE VIEW v_distinct AS
-  SELECT r.id AS run, f.name AS reference_cell, s.prompt_index, s.request_id, s.sample_index, count(*) AS n_samples,
-         count(DISTINCT s.tokens) AS n_distinct_outputs
+  SELECT r.id AS run, f.name AS reference_cell, s.prompt_index, s.request_id, s.sample_index,
+         count(*) AS n_samples, count(DISTINCT s.tokens) AS n_distinct_outputs
     FROM sample s
     JOIN run r USING (run_key)
     JOIN cell c USING (run_key, cell_index)
@@ -198,14 +217,15 @@ CREATE VIEW v_distinct AS
 
 -- Divergences by axis value, over the cells that are compared with another one.
 CREATE VIEW v_axis AS
-  SELECT r.id AS run, v.axis, v.value, count(DISTINCT c.cell_index) AS n_cells, count(*) AS n_samples,
-         count(d.first_numeric) AS n_numeric_divergences, count(d.first_token) AS n_token_divergences
+  SELECT r.id AS run, v.axis, v.value, count(DISTINCT c.cell_index) AS n_cells,
+         count(*) AS n_samples, count(d.first_numeric) AS n_numeric_divergences,
+         count(d.first_token) AS n_token_divergences
     FROM cell c
     JOIN run r USING (run_key)
     JOIN cell_value v USING (run_key, cell_index)
     JOIN sample s USING (run_key, cell_index)
     LEFT JOIN v_divergence d
-           ON d.run = r.id AND d.cell = c.name AND d.prompt_index = s.prompt_index AND d.repeat = s.repeat
-          AND d.sample_index = s.sample_index
+           ON d.run = r.id AND d.cell = c.name AND d.prompt_index = s.prompt_index
+          AND d.repeat = s.repeat AND d.sample_index = s.sample_index
    WHERE c.cell_index <> c.reference_index
    GROUP BY c.run_key, v.axis, v.value;

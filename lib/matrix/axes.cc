@@ -14,7 +14,8 @@ constexpr double kMaxCount = 1 << 24;
 constexpr std::string_view kDispatchEdges = "2,8,9,16,17,44,45,255,256,257";
 
 Axis load_axis(std::string key, std::vector<std::string> words, std::vector<std::string> later) {
-  Axis axis{.key = std::move(key), .applied_by = AxisAppliedBy::kWorkload, .default_value = words[0]};
+  Axis axis{
+      .key = std::move(key), .applied_by = AxisAppliedBy::kWorkload, .default_value = words[0]};
   axis.words = std::move(words);
   axis.later_words = std::move(later);
   axis.needs_company = true;
@@ -62,16 +63,25 @@ Axis count_axis(std::string key, std::string default_word) {
 }
 
 Axis later_axis(std::string key, std::string default_value) {
-  return {.key = std::move(key), .default_value = default_value, .words = {default_value}, .only_default = true};
+  return {.key = std::move(key),
+          .default_value = default_value,
+          .words = {default_value},
+          .only_default = true};
 }
 
 std::vector<Axis> make_axes() {
   return {
-      {.key = "load.concurrency", .applied_by = AxisAppliedBy::kWorkload, .default_value = "1",
-       .words = {"peak"}, .numbers = AxisNumbers::kCount, .min = 1, .max = 65536},
+      {.key = "load.concurrency",
+       .applied_by = AxisAppliedBy::kWorkload,
+       .default_value = "1",
+       .words = {"peak"},
+       .numbers = AxisNumbers::kCount,
+       .min = 1,
+       .max = 65536},
       load_axis("load.batch_shape", {"uniform", "ragged", "needle", "mixed"}, {}),
       load_axis("load.position", {"first", "middle", "last", "permuted"}, {}),
-      load_axis("load.neighbours", {"same", "other", "longer", "shorter", "sampled"}, {"unseeded", "cancelled"}),
+      load_axis("load.neighbours", {"same", "other", "longer", "shorter", "sampled"},
+                {"unseeded", "cancelled"}),
       load_axis("load.arrival", {"together"}, {"staggered", "jitter"}),
       length_axis("prompt.length", {"as-given", "short", "medium", "near-limit"}),
       length_axis("output.length", {"as-given", "long"}),
@@ -80,7 +90,8 @@ std::vector<Axis> make_axes() {
       later_axis("engine.speculation", "off"),
       later_axis("engine.preemption", "none"),
       count_axis("engine.threads", "all"),
-      word_axis("engine.isa", AxisKind::kSchedule, {"best", "scalar", "portable", "avx2", "avx512", "neon"}),
+      word_axis("engine.isa", AxisKind::kSchedule,
+                {"best", "scalar", "portable", "avx2", "avx512", "neon"}),
       word_axis("engine.kernel_set", AxisKind::kIdentity,
                 {"cpu", "reference", "cpu-adaptive", "cuda", "cuda-adaptive", "cuda-tensor"}),
       word_axis("engine.kv_dtype", AxisKind::kIdentity, {"f16", "f32", "bf16"}, {"q8"}),
@@ -134,7 +145,8 @@ std::string normalize_number(const Axis& axis, std::string_view text) {
 // "first, middle, last or permuted", "as-given or a whole number from 1 to 16777216".
 std::string describe_values(const Axis& axis) {
   std::vector<std::string> parts = axis.words;
-  if (axis.numbers == AxisNumbers::kSeed) parts.push_back("a whole number from 0 to 18446744073709551615");
+  if (axis.numbers == AxisNumbers::kSeed)
+    parts.push_back("a whole number from 0 to 18446744073709551615");
   if (axis.numbers == AxisNumbers::kCount) {
     parts.push_back("a whole number from " + shortest(axis.min) + " to " +
                     std::to_string(static_cast<int64_t>(axis.max)));
@@ -143,7 +155,8 @@ std::string describe_values(const Axis& axis) {
     parts.push_back("a number from " + shortest(axis.min) + " to " + shortest(axis.max));
   }
   std::string out = parts[0];
-  for (size_t i = 1; i < parts.size(); ++i) out += (i + 1 == parts.size() ? " or " : ", ") + parts[i];
+  for (size_t i = 1; i < parts.size(); ++i)
+    out += (i + 1 == parts.size() ? " or " : ", ") + parts[i];
   return out;
 }
 
@@ -156,9 +169,8 @@ std::string describe_values(const Axis& axis) {
                 "leave the axis out");
   }
   if (std::ranges::find(axis.later_words, text) != axis.later_words.end()) {
-    throw Error(ErrorCode::unsupported,
-                "axis '" + axis.key + "' has no value '" + value + "' in this version; it has " +
-                    describe_values(axis));
+    throw Error(ErrorCode::unsupported, "axis '" + axis.key + "' has no value '" + value +
+                                            "' in this version; it has " + describe_values(axis));
   }
   throw Error(ErrorCode::usage, "axis '" + axis.key + "' has no value '" + value + "'" +
                                     did_you_mean(text, axis.words) + "; expected " +
@@ -178,13 +190,14 @@ const Axis& find_axis(std::string_view key) {
     if (axis.key == key) return axis;
     keys.push_back(axis.key);
   }
-  throw Error(ErrorCode::usage,
-              "there is no axis '" + std::string(key.substr(0, 60)) + "'" + did_you_mean(key, keys),
-              "the axes are " + [&] {
-                std::string all = keys[0];
-                for (size_t i = 1; i < keys.size(); ++i) all += ", " + keys[i];
-                return all;
-              }());
+  throw Error(
+      ErrorCode::usage,
+      "there is no axis '" + std::string(key.substr(0, 60)) + "'" + did_you_mean(key, keys),
+      "the axes are " + [&] {
+        std::string all = keys[0];
+        for (size_t i = 1; i < keys.size(); ++i) all += ", " + keys[i];
+        return all;
+      }());
 }
 
 std::string normalize_axis_value(const Axis& axis, std::string_view text) {

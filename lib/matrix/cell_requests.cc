@@ -11,8 +11,10 @@ namespace {
 constexpr int32_t kShortTokens = 32;
 constexpr int32_t kMediumTokens = 256;
 
-[[noreturn]] void refuse(const CellRecord& cell, const Request& request, const std::string& what, std::string hint) {
-  throw Error(ErrorCode::usage, "cell '" + cell.name + "', prompt '" + request.id + "': " + what, std::move(hint));
+[[noreturn]] void refuse(const CellRecord& cell, const Request& request, const std::string& what,
+                         std::string hint) {
+  throw Error(ErrorCode::usage, "cell '" + cell.name + "', prompt '" + request.id + "': " + what,
+              std::move(hint));
 }
 
 int32_t context_or_refuse(const CellRecord& cell, const Request& request, const ModelLimits& limits,
@@ -22,9 +24,10 @@ int32_t context_or_refuse(const CellRecord& cell, const Request& request, const 
          "give a token count instead");
 }
 
-// The first token stays first (it may be a beginning-of-sequence mark) and the end stays the end (a chat template's
-// last tokens ask for the answer): tokens go, or text comes, right after the first.
-void set_prompt_length(Request& request, int32_t n_tokens, const NeighbourTokens& neighbour_tokens, uint64_t seed) {
+// The first token stays first (it may be a beginning-of-sequence mark) and the end stays the end (a
+// chat template's last tokens ask for the answer): tokens go, or text comes, right after the first.
+void set_prompt_length(Request& request, int32_t n_tokens, const NeighbourTokens& neighbour_tokens,
+                       uint64_t seed) {
   std::vector<int32_t>& ids = request.prompt_token_ids;
   const auto have = static_cast<int32_t>(ids.size());
   if (n_tokens < have) {
@@ -37,13 +40,16 @@ void set_prompt_length(Request& request, int32_t n_tokens, const NeighbourTokens
   }
 }
 
-int32_t wanted_prompt_tokens(const CellRecord& cell, const Request& request, const std::string& value,
-                             const ModelLimits& limits) {
+int32_t wanted_prompt_tokens(const CellRecord& cell, const Request& request,
+                             const std::string& value, const ModelLimits& limits) {
   if (value == "short") return kShortTokens;
   if (value == "medium") return kMediumTokens;
   if (value != "near-limit") return std::stoi(value);
-  const int32_t rest = context_or_refuse(cell, request, limits, "prompt.length=near-limit") - request.max_tokens;
-  if (rest < 1) refuse(cell, request, "the answer alone fills the context", "ask for fewer tokens with output.length");
+  const int32_t rest =
+      context_or_refuse(cell, request, limits, "prompt.length=near-limit") - request.max_tokens;
+  if (rest < 1)
+    refuse(cell, request, "the answer alone fills the context",
+           "ask for fewer tokens with output.length");
   return rest;
 }
 
@@ -71,12 +77,14 @@ void check_fits(const CellRecord& cell, const Request& request, const ModelLimit
   const auto n_prompt = static_cast<int64_t>(request.prompt_token_ids.size());
   if (n_prompt == 0) refuse(cell, request, "has no tokens", "remove the empty prompt");
   if (request.max_tokens < 1) {
-    refuse(cell, request, "asks for " + std::to_string(request.max_tokens) + " tokens, expected at least 1", "");
+    refuse(cell, request,
+           "asks for " + std::to_string(request.max_tokens) + " tokens, expected at least 1", "");
   }
   if (limits.context_tokens == 0 || n_prompt + request.max_tokens <= limits.context_tokens) return;
   refuse(cell, request,
-         "has " + std::to_string(n_prompt) + " tokens and asks for " + std::to_string(request.max_tokens) +
-             " more; the context holds " + std::to_string(limits.context_tokens),
+         "has " + std::to_string(n_prompt) + " tokens and asks for " +
+             std::to_string(request.max_tokens) + " more; the context holds " +
+             std::to_string(limits.context_tokens),
          "shorten it with prompt.length, or ask for fewer tokens with output.length");
 }
 
@@ -86,7 +94,8 @@ Request cell_request(const CellRecord& cell, Request request, const ModelLimits&
   if (output != "as-given" && output != "long") request.max_tokens = std::stoi(output);
   const std::string prompt = axis_value(cell, "prompt.length");
   if (prompt != "as-given") {
-    set_prompt_length(request, wanted_prompt_tokens(cell, request, prompt, limits), neighbour_tokens, seed);
+    set_prompt_length(request, wanted_prompt_tokens(cell, request, prompt, limits),
+                      neighbour_tokens, seed);
   }
   if (output == "long") {
     request.max_tokens = context_or_refuse(cell, request, limits, "output.length=long") -
@@ -102,7 +111,8 @@ Request cell_request(const CellRecord& cell, Request request, const ModelLimits&
 }  // namespace
 
 std::vector<Request> cell_requests(const CellRecord& cell, std::span<const Request> requests,
-                                   const ModelLimits& limits, const NeighbourTokens& neighbour_tokens, uint64_t seed) {
+                                   const ModelLimits& limits,
+                                   const NeighbourTokens& neighbour_tokens, uint64_t seed) {
   std::vector<Request> out;
   out.reserve(requests.size());
   for (size_t i = 0; i < requests.size(); ++i) {

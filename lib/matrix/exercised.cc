@@ -11,7 +11,9 @@ namespace {
 
 using Samples = std::vector<const SampleRecord*>;
 
-std::string count(size_t n, const std::string& noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
+std::string count(size_t n, const std::string& noun) {
+  return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
+}
 
 // Prompts whose item is among the last C admitted.
 std::set<int32_t> last_wave(const BuiltWorkload& built) {
@@ -27,11 +29,12 @@ std::set<int32_t> last_wave(const BuiltWorkload& built) {
 std::string judge_concurrency(const Samples& samples, const BuiltWorkload& built) {
   const int32_t wanted = built.workload.concurrency;
   int32_t peak = 0;
-  for (const SampleRecord* s : samples) peak = std::max(peak, s->trace.scheduling.max_batch_requests);
+  for (const SampleRecord* s : samples)
+    peak = std::max(peak, s->trace.scheduling.max_batch_requests);
   if (peak == 0) return "the target did not report how many requests it computed together";
   if (peak != wanted) {
-    return "at most " + count(static_cast<size_t>(peak), "request") + " shared a step, load.concurrency asks for " +
-           std::to_string(wanted);
+    return "at most " + count(static_cast<size_t>(peak), "request") +
+           " shared a step, load.concurrency asks for " + std::to_string(wanted);
   }
   if (wanted == 1) return {};
   const std::set<int32_t> tail = last_wave(built);
@@ -44,10 +47,12 @@ std::string judge_concurrency(const Samples& samples, const BuiltWorkload& built
 }
 
 int64_t computed_prompt_tokens(const SchedulingFacts& facts) {
-  return std::accumulate(facts.prefill_chunks_tokens.begin(), facts.prefill_chunks_tokens.end(), int64_t{0});
+  return std::accumulate(facts.prefill_chunks_tokens.begin(), facts.prefill_chunks_tokens.end(),
+                         int64_t{0});
 }
 
-// A preempted request computes its prompt (and what it had generated) again: one more piece each time.
+// A preempted request computes its prompt (and what it had generated) again: one more piece each
+// time.
 std::string judge_unchunked(const Samples& samples) {
   for (const SampleRecord* s : samples) {
     const SchedulingFacts& facts = s->trace.scheduling;
@@ -76,31 +81,39 @@ std::string judge_chunked(const Samples& samples, const BuiltWorkload& built, in
     const std::string prompt = "prompt " + std::to_string(s->prompt_index);
     const auto too_big = std::ranges::find_if(chunks, [&](int32_t n) { return n > chunk; });
     if (too_big != chunks.end()) {
-      return prompt + " had a piece of " + std::to_string(*too_big) + " tokens, engine.chunked_prefill allows " +
-             std::to_string(chunk);
+      return prompt + " had a piece of " + std::to_string(*too_big) +
+             " tokens, engine.chunked_prefill allows " + std::to_string(chunk);
     }
-    const auto n_to_compute = static_cast<int64_t>(prompt_tokens.at(static_cast<size_t>(s->prompt_index))) -
-                              facts.n_cached_tokens;
+    const auto n_to_compute =
+        static_cast<int64_t>(prompt_tokens.at(static_cast<size_t>(s->prompt_index))) -
+        facts.n_cached_tokens;
     if (n_to_compute <= chunk) continue;
     n_long++;
-    if (chunks.size() < 2) return prompt + " has more than " + std::to_string(chunk) + " tokens but was not cut";
+    if (chunks.size() < 2)
+      return prompt + " has more than " + std::to_string(chunk) + " tokens but was not cut";
     if (computed_prompt_tokens(facts) < n_to_compute) {
-      return prompt + ": its pieces have " + std::to_string(computed_prompt_tokens(facts)) + " tokens together, it has " +
-             std::to_string(n_to_compute);
+      return prompt + ": its pieces have " + std::to_string(computed_prompt_tokens(facts)) +
+             " tokens together, it has " + std::to_string(n_to_compute);
     }
   }
-  return n_long > 0 ? std::string() : "no prompt is longer than the chunk of " + std::to_string(chunk) + " tokens";
+  return n_long > 0 ? std::string()
+                    : "no prompt is longer than the chunk of " + std::to_string(chunk) + " tokens";
 }
 
-std::string judge_chunks(const CellRecord& cell, const Samples& samples, const BuiltWorkload& built) {
-  const bool reported = std::ranges::any_of(
-      samples, [](const SampleRecord* s) { return !s->trace.scheduling.prefill_chunks_tokens.empty(); });
+std::string judge_chunks(const CellRecord& cell, const Samples& samples,
+                         const BuiltWorkload& built) {
+  const bool reported = std::ranges::any_of(samples, [](const SampleRecord* s) {
+    return !s->trace.scheduling.prefill_chunks_tokens.empty();
+  });
   const std::string value = axis_value(cell, "engine.chunked_prefill");
   if (!reported) {
     // A server that is not asked about chunks need not tell.
-    return cell.values.contains("engine.chunked_prefill") ? "the target did not report how it cut prompts" : "";
+    return cell.values.contains("engine.chunked_prefill")
+               ? "the target did not report how it cut prompts"
+               : "";
   }
-  return value == "off" ? judge_unchunked(samples) : judge_chunked(samples, built, std::stoi(value));
+  return value == "off" ? judge_unchunked(samples)
+                        : judge_chunked(samples, built, std::stoi(value));
 }
 
 std::string judge_ragged(const BuiltWorkload& built) {
@@ -117,14 +130,15 @@ std::string judge_ragged(const BuiltWorkload& built) {
 }
 
 std::string judge_mixed(const Samples& samples) {
-  const auto n = static_cast<size_t>(
-      std::ranges::count_if(samples, [](const SampleRecord* s) { return s->trace.scheduling.n_mixed_steps > 0; }));
+  const auto n = static_cast<size_t>(std::ranges::count_if(
+      samples, [](const SampleRecord* s) { return s->trace.scheduling.n_mixed_steps > 0; }));
   if (n > 0 && 2 * n >= samples.size()) return {};
   return std::to_string(n) + " of " + count(samples.size(), "sample") +
          " took part in a step with both prefill and decode, at least half should";
 }
 
-std::string judge_shape(const CellRecord& cell, const Samples& samples, const BuiltWorkload& built) {
+std::string judge_shape(const CellRecord& cell, const Samples& samples,
+                        const BuiltWorkload& built) {
   const std::string shape = axis_value(cell, "load.batch_shape");
   if (shape == "ragged") return judge_ragged(built);
   return shape == "mixed" ? judge_mixed(samples) : std::string();
@@ -133,23 +147,28 @@ std::string judge_shape(const CellRecord& cell, const Samples& samples, const Bu
 std::string judge_position(const CellRecord& cell, const Samples& samples) {
   if (axis_value(cell, "load.position") == "first") return {};
   const int32_t row = samples[0]->trace.scheduling.first_row;
-  const bool all_same =
-      std::ranges::all_of(samples, [&](const SampleRecord* s) { return s->trace.scheduling.first_row == row; });
-  // A needle stands in the same row of every wave, and one sample has one row: there it must only have left row 0.
-  const bool one_row_expected = samples.size() == 1 || axis_value(cell, "load.batch_shape") == "needle";
+  const bool all_same = std::ranges::all_of(
+      samples, [&](const SampleRecord* s) { return s->trace.scheduling.first_row == row; });
+  // A needle stands in the same row of every wave, and one sample has one row: there it must only
+  // have left row 0.
+  const bool one_row_expected =
+      samples.size() == 1 || axis_value(cell, "load.batch_shape") == "needle";
   if (!all_same || (one_row_expected && row != 0)) return {};
-  return "every sample stood in row " + std::to_string(row) + " of its batch, as far as the target reported";
+  return "every sample stood in row " + std::to_string(row) +
+         " of its batch, as far as the target reported";
 }
 
 }  // namespace
 
-Exercised judge_exercised(const CellRecord& cell, std::span<const SampleRecord> samples, const BuiltWorkload& built) {
+Exercised judge_exercised(const CellRecord& cell, std::span<const SampleRecord> samples,
+                          const BuiltWorkload& built) {
   Samples finished;
   for (const SampleRecord& s : samples) {
     if (s.trace.finish_reason != FinishReason::kError) finished.push_back(&s);
   }
   if (finished.empty()) {
-    return {false, samples.empty() ? "no sample was recorded" : "every sample ended in an error: " + samples[0].trace.error};
+    return {false, samples.empty() ? "no sample was recorded"
+                                   : "every sample ended in an error: " + samples[0].trace.error};
   }
   std::string reason = judge_concurrency(finished, built);
   if (reason.empty()) reason = judge_chunks(cell, finished, built);

@@ -44,8 +44,10 @@ class CellList {
     }
     if (seen_.insert(reference).second) {
       if (const auto reason = impossible_reason(reference)) {
-        throw Error(ErrorCode::usage, "the reference cell '" + cell_name(reference) + "' is impossible: " + *reason,
-                    "raise --set load.concurrency, or vary the axis with --axis instead of setting it");
+        throw Error(
+            ErrorCode::usage,
+            "the reference cell '" + cell_name(reference) + "' is impossible: " + *reason,
+            "raise --set load.concurrency, or vary the axis with --axis instead of setting it");
       }
       groups_.push_back({reference});
     }
@@ -57,7 +59,8 @@ class CellList {
     group_of(reference).push_back(values);
     n_others_++;
     if (seen_.size() > kMaxCells) {
-      throw Error(ErrorCode::usage, "the plan has more than " + std::to_string(kMaxCells) + " cells",
+      throw Error(ErrorCode::usage,
+                  "the plan has more than " + std::to_string(kMaxCells) + " cells",
                   "list fewer values, or use --design one-at-a-time");
     }
   }
@@ -81,18 +84,21 @@ class CellList {
 void check_values(const AxisValues& values) {
   for (const auto& [key, value] : values) {
     if (normalize_axis_value(find_axis(key), value) != value) {
-      throw Error(ErrorCode::usage, "axis '" + key + "': '" + value + "' is not the normal spelling");
+      throw Error(ErrorCode::usage,
+                  "axis '" + key + "': '" + value + "' is not the normal spelling");
     }
   }
 }
 
 void check_spec(const PlanSpec& spec) {
   if (spec.repeats < 1 || spec.repeats > 100000) {
-    throw Error(ErrorCode::usage, "repeats must be from 1 to 100000, found " + std::to_string(spec.repeats));
+    throw Error(ErrorCode::usage,
+                "repeats must be from 1 to 100000, found " + std::to_string(spec.repeats));
   }
   check_values(spec.reference);
   for (const VariedAxis& axis : spec.axes) {
-    if (axis.values.empty()) throw Error(ErrorCode::usage, "axis '" + axis.key + "' lists no values");
+    if (axis.values.empty())
+      throw Error(ErrorCode::usage, "axis '" + axis.key + "' lists no values");
     for (const std::string& value : axis.values) check_values({{axis.key, value}});
   }
   for (const AxisValues& values : spec.include) check_values(values);
@@ -101,8 +107,10 @@ void check_spec(const PlanSpec& spec) {
   for (const Scenario& scenario : spec.scenarios) {
     check_values(scenario.values);
     if (scenario.name.empty() || scenario.name == "reference" ||
-        scenario.name.find_first_of("=,") != std::string::npos || !names.insert(scenario.name).second) {
-      throw Error(ErrorCode::usage, "scenario name '" + scenario.name + "' is empty, taken, or holds '=' or ','");
+        scenario.name.find_first_of("=,") != std::string::npos ||
+        !names.insert(scenario.name).second) {
+      throw Error(ErrorCode::usage,
+                  "scenario name '" + scenario.name + "' is empty, taken, or holds '=' or ','");
     }
   }
 }
@@ -110,14 +118,18 @@ void check_spec(const PlanSpec& spec) {
 // The values from which everything varies, for every axis that the plan mentions.
 AxisValues base_values(const PlanSpec& spec) {
   AxisValues base;
-  const auto mention = [&](const std::string& key) { base.try_emplace(key, find_axis(key).default_value); };
+  const auto mention = [&](const std::string& key) {
+    base.try_emplace(key, find_axis(key).default_value);
+  };
   for (const auto& [key, value] : spec.reference) base[key] = value;
   for (const VariedAxis& varied : spec.axes) {
     const Axis& axis = find_axis(varied.key);
-    const bool default_listed = std::ranges::find(varied.values, axis.default_value) != varied.values.end();
+    const bool default_listed =
+        std::ranges::find(varied.values, axis.default_value) != varied.values.end();
     // An identity axis whose default is not asked for gets no cell at its default.
-    base.try_emplace(varied.key, axis.kind == AxisKind::kSchedule || default_listed ? axis.default_value
-                                                                                  : varied.values[0]);
+    base.try_emplace(varied.key, axis.kind == AxisKind::kSchedule || default_listed
+                                     ? axis.default_value
+                                     : varied.values[0]);
   }
   for (const AxisValues& values : spec.include) {
     for (const auto& entry : values) mention(entry.first);
@@ -139,11 +151,13 @@ std::vector<const VariedAxis*> axes_of_kind(const PlanSpec& spec, AxisKind kind)
 }
 
 // Every combination of the varied axes' values over `start`, the last axis fastest.
-std::vector<AxisValues> combinations(const AxisValues& start, const std::vector<const VariedAxis*>& varied) {
+std::vector<AxisValues> combinations(const AxisValues& start,
+                                     const std::vector<const VariedAxis*>& varied) {
   std::vector<AxisValues> out{start};
   for (const VariedAxis* axis : varied) {
     if (out.size() * axis->values.size() > kMaxCells) {
-      throw Error(ErrorCode::usage, "the grid has more than " + std::to_string(kMaxCells) + " combinations",
+      throw Error(ErrorCode::usage,
+                  "the grid has more than " + std::to_string(kMaxCells) + " combinations",
                   "list fewer values, or use --design one-at-a-time");
     }
     std::vector<AxisValues> next;
@@ -159,7 +173,8 @@ std::vector<AxisValues> combinations(const AxisValues& start, const std::vector<
 }
 
 // `start`, then each single change from it.
-std::vector<AxisValues> single_changes(const AxisValues& start, const std::vector<const VariedAxis*>& varied) {
+std::vector<AxisValues> single_changes(const AxisValues& start,
+                                       const std::vector<const VariedAxis*>& varied) {
   std::vector<AxisValues> out{start};
   for (const VariedAxis* axis : varied) {
     for (const std::string& value : axis->values) {
@@ -171,8 +186,8 @@ std::vector<AxisValues> single_changes(const AxisValues& start, const std::vecto
   return out;
 }
 
-// The concurrency at which an axis that needs company varies in a one-at-a-time plan: the reference's own when it is
-// above 1, else the largest one listed.
+// The concurrency at which an axis that needs company varies in a one-at-a-time plan: the
+// reference's own when it is above 1, else the largest one listed.
 std::string company_concurrency(const PlanSpec& spec, const AxisValues& base) {
   std::string best = value_or_default(base, find_axis("load.concurrency"));
   if (concurrency_rank(best) > 1) return best;
@@ -187,12 +202,14 @@ std::string company_concurrency(const PlanSpec& spec, const AxisValues& base) {
 
 void add_one_at_a_time(CellList& cells, const PlanSpec& spec) {
   const std::string company = company_concurrency(spec, cells.base());
-  for (const AxisValues& group : single_changes(cells.base(), axes_of_kind(spec, AxisKind::kIdentity))) {
+  for (const AxisValues& group :
+       single_changes(cells.base(), axes_of_kind(spec, AxisKind::kIdentity))) {
     cells.add(group);
     for (AxisValues values : single_changes(group, axes_of_kind(spec, AxisKind::kSchedule))) {
       for (const auto& [key, value] : values) {
         if (!find_axis(key).needs_company || value == group.at(key)) continue;
-        if (company != value_or_default(values, find_axis("load.concurrency"))) values["load.concurrency"] = company;
+        if (company != value_or_default(values, find_axis("load.concurrency")))
+          values["load.concurrency"] = company;
         break;
       }
       cells.add(values);
@@ -201,9 +218,11 @@ void add_one_at_a_time(CellList& cells, const PlanSpec& spec) {
 }
 
 void add_grid(CellList& cells, const PlanSpec& spec) {
-  for (const AxisValues& group : combinations(cells.base(), axes_of_kind(spec, AxisKind::kIdentity))) {
+  for (const AxisValues& group :
+       combinations(cells.base(), axes_of_kind(spec, AxisKind::kIdentity))) {
     cells.add(group);
-    for (const AxisValues& values : combinations(group, axes_of_kind(spec, AxisKind::kSchedule))) cells.add(values);
+    for (const AxisValues& values : combinations(group, axes_of_kind(spec, AxisKind::kSchedule)))
+      cells.add(values);
   }
 }
 
@@ -214,18 +233,21 @@ bool has_all(const AxisValues& values, const AxisValues& wanted) {
 }
 
 bool names_identity_only(const AxisValues& values) {
-  return std::ranges::all_of(values, [](const auto& e) { return find_axis(e.first).kind == AxisKind::kIdentity; });
+  return std::ranges::all_of(
+      values, [](const auto& e) { return find_axis(e.first).kind == AxisKind::kIdentity; });
 }
 
 void apply_excludes(CellList& cells, const std::vector<AxisValues>& excludes) {
   for (const AxisValues& wanted : excludes) {
-    if (wanted.empty()) throw Error(ErrorCode::usage, "an exclude entry without values would exclude every cell");
+    if (wanted.empty())
+      throw Error(ErrorCode::usage, "an exclude entry without values would exclude every cell");
     auto& groups = cells.groups();
     if (names_identity_only(wanted)) {
       std::erase_if(groups, [&](const auto& group) { return has_all(group[0], wanted); });
     }
     for (auto& group : groups) {
-      group.erase(std::remove_if(group.begin() + 1, group.end(), [&](const auto& v) { return has_all(v, wanted); }),
+      group.erase(std::remove_if(group.begin() + 1, group.end(),
+                                 [&](const auto& v) { return has_all(v, wanted); }),
                   group.end());
     }
   }
@@ -261,10 +283,11 @@ void name_scenarios(Plan& plan, const AxisValues& base) {
 void refuse_if_empty(const PlanSpec& spec, const CellList& cells, const Plan& plan) {
   if (plan.cells.empty()) throw Error(ErrorCode::usage, "the exclude entries leave no cell");
   if (cells.n_others() > 0 || plan.left_out.empty() || plan.cells.size() > 1) return;
-  throw Error(ErrorCode::usage, "none of the cells asked for can happen: " + plan.left_out[0].name + ": " +
-                                    plan.left_out[0].reason,
+  throw Error(ErrorCode::usage,
+              "none of the cells asked for can happen: " + plan.left_out[0].name + ": " +
+                  plan.left_out[0].reason,
               spec.reference.contains("load.concurrency") ? "raise --set load.concurrency"
-                                                        : "add --axis load.concurrency=8");
+                                                          : "add --axis load.concurrency=8");
 }
 
 }  // namespace
@@ -289,7 +312,8 @@ std::optional<std::string> impossible_reason(const AxisValues& values) {
     for (const Axis& axis : axes()) {
       const std::string& own = value_or_default(values, axis);
       if (axis.needs_company && own != axis.default_value) {
-        return axis.key + "=" + own + " has no effect on a request that runs alone (load.concurrency=1)";
+        return axis.key + "=" + own +
+               " has no effect on a request that runs alone (load.concurrency=1)";
       }
     }
   }
@@ -298,7 +322,8 @@ std::optional<std::string> impossible_reason(const AxisValues& values) {
            value("load.neighbours") + " cannot hold at the same time";
   }
   if (value("load.batch_shape") == "mixed" && value("load.position") != "first") {
-    return "load.batch_shape=mixed admits prompts one after the other, each to the row that is free, so load.position=" +
+    return "load.batch_shape=mixed admits prompts one after the other, each to the row that is "
+           "free, so load.position=" +
            value("load.position") + " has nothing to choose";
   }
   if (value("prompt.length") == "near-limit" && value("output.length") == "long") {

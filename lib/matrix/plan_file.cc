@@ -24,7 +24,8 @@ void require_array(const Json& value, const std::string& where) {
   if (!value.is_array()) fail(where, std::string("expected an array, found ") + kind_of(value));
 }
 
-void refuse_unknown_keys(const Json& object, const std::vector<std::string>& known, const std::string& where) {
+void refuse_unknown_keys(const Json& object, const std::vector<std::string>& known,
+                         const std::string& where) {
   for (const auto& [key, value] : object.items()) {
     if (std::find(known.begin(), known.end(), key) == known.end()) {
       fail(where, "unknown key \"" + key.substr(0, 60) + "\"" + did_you_mean(key, known));
@@ -69,9 +70,12 @@ std::vector<VariedAxis> read_axes(const Json& object, const std::string& where) 
     VariedAxis varied{.key = key, .values = {}};
     for (const Json& value : list) {
       const std::string text = value_text(value, where + "." + key);
-      if (text.find(',') != std::string::npos) fail(where + "." + key, "'" + text + "' is not one value");
-      for (std::string& one : at_place(where, [&] { return normalize_axis_values(find_axis(key), text); })) {
-        if (std::ranges::find(varied.values, one) == varied.values.end()) varied.values.push_back(std::move(one));
+      if (text.find(',') != std::string::npos)
+        fail(where + "." + key, "'" + text + "' is not one value");
+      for (std::string& one :
+           at_place(where, [&] { return normalize_axis_values(find_axis(key), text); })) {
+        if (std::ranges::find(varied.values, one) == varied.values.end())
+          varied.values.push_back(std::move(one));
       }
     }
     out.push_back(std::move(varied));
@@ -98,28 +102,33 @@ std::vector<Scenario> read_scenarios(const Json& list, const std::string& where)
     refuse_unknown_keys(list[i], {"name", "values"}, at);
     if (!list[i].contains("name") || !list[i]["name"].is_string()) fail(at, "needs a \"name\"");
     if (!list[i].contains("values")) fail(at, "needs \"values\"");
-    out.push_back({list[i]["name"].get<std::string>(), read_values(list[i]["values"], at + ".values")});
+    out.push_back(
+        {list[i]["name"].get<std::string>(), read_values(list[i]["values"], at + ".values")});
   }
   return out;
 }
 
 uint64_t read_count(const Json& value, uint64_t max, const std::string& where) {
   if (!value.is_number_unsigned() || value.get<uint64_t>() > max) {
-    fail(where, "expected a whole number from 0 to " + std::to_string(max) + ", found " + value.dump().substr(0, 40));
+    fail(where, "expected a whole number from 0 to " + std::to_string(max) + ", found " +
+                    value.dump().substr(0, 40));
   }
   return value.get<uint64_t>();
 }
 
 PlanSpec read_matrix_json(const Json& root, const std::string& where) {
   require_object(root, where);
-  refuse_unknown_keys(
-      root, {"$schema", "design", "reference", "axes", "include", "exclude", "scenarios", "repeats", "seed"}, where);
+  refuse_unknown_keys(root,
+                      {"$schema", "design", "reference", "axes", "include", "exclude", "scenarios",
+                       "repeats", "seed"},
+                      where);
   PlanSpec spec;
   for (const auto& [key, value] : root.items()) {
     const std::string at = where + ": " + key;
     if (key == "design") {
       if (!value.is_string()) fail(at, std::string("expected a string, found ") + kind_of(value));
-      spec.design = at_place(at, [&, &word = value] { return design_from_name(word.get<std::string>()); });
+      spec.design =
+          at_place(at, [&, &word = value] { return design_from_name(word.get<std::string>()); });
     } else if (key == "reference") {
       spec.reference = read_values(value, at);
     } else if (key == "axes") {
@@ -151,7 +160,8 @@ Json values_to_json(const AxisValues& values) {
 }  // namespace
 
 PlanSpec read_matrix(std::string_view text, const std::string& where) {
-  return read_matrix_json(parse_json(text, where, {.max_depth = 16, .comments = JsonComments::allowed}), where);
+  return read_matrix_json(
+      parse_json(text, where, {.max_depth = 16, .comments = JsonComments::allowed}), where);
 }
 
 Json matrix_to_json(const PlanSpec& spec) {

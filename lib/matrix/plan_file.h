@@ -1,5 +1,5 @@
-// Plans as JSON: the matrix file that a user writes (schemas/matrix.schema.json), and the expanded plan that a run stores
-// so that it can be resumed from the store alone.
+// Plans as JSON: the matrix file that a user writes (schemas/matrix.schema.json), and the expanded
+// plan that a run stores so that it can be resumed from the store alone.
 #pragma once
 
 #include <string>
@@ -10,8 +10,9 @@
 
 namespace isobit {
 
-// Reads a matrix file; comments are allowed. Throws Error(usage) beginning with `where` for anything that the schema
-// does not allow: unknown keys (with the nearest one), unknown axes or values, wrong types.
+// Reads a matrix file; comments are allowed. Throws Error(usage) beginning with `where` for
+// anything that the schema does not allow: unknown keys (with the nearest one), unknown axes or
+// values, wrong types.
 PlanSpec read_matrix(std::string_view text, const std::string& where);
 
 // The same format, normalised.
@@ -20,8 +21,8 @@ Json matrix_to_json(const PlanSpec& spec);
 // {"matrix": ..., "cells": [{"index", "name", "values", "reference_index"}], "order": [...]}
 Json plan_to_json(const Plan& plan);
 
-// Expands the stored matrix again and checks that the cells and their order are those that were stored. Throws
-// Error(environment): a stored plan is a file, not something typed.
+// Expands the stored matrix again and checks that the cells and their order are those that were
+// stored. Throws Error(environment): a stored plan is a file, not something typed.
 Plan plan_from_json(std::string_view text, const std::string& where);
 
 }  // namespace isobit

@@ -23,7 +23,9 @@ Flag split_flag(const std::string& text, const std::string& flag, const std::str
 
 }  // namespace
 
-const char* name(Design design) { return design == Design::kGrid ? "grid" : "one-at-a-time"; }
+const char* name(Design design) {
+  return design == Design::kGrid ? "grid" : "one-at-a-time";
+}
 
 Design design_from_name(std::string_view word) {
   if (word == "one-at-a-time") return Design::kOneAtATime;
@@ -44,7 +46,8 @@ void apply_axis_flags(PlanSpec& spec, std::span<const std::string> axis_flags,
     const Flag flag = split_flag(text, "--axis", "key=value,value");
     const Axis& axis = find_axis(flag.key);
     if (!seen.insert(axis.key).second) {
-      throw Error(ErrorCode::usage, "--axis " + axis.key + " is given twice", "list all its values in one flag");
+      throw Error(ErrorCode::usage, "--axis " + axis.key + " is given twice",
+                  "list all its values in one flag");
     }
     std::erase_if(spec.axes, [&](const VariedAxis& varied) { return varied.key == axis.key; });
     spec.axes.push_back({axis.key, normalize_axis_values(axis, flag.value)});

@@ -10,8 +10,8 @@
 namespace isobit {
 namespace {
 
-// Thrown through Target::run to leave it early. Not a std::exception, so that no target mistakes it for a failure of its
-// own.
+// Thrown through Target::run to leave it early. Not a std::exception, so that no target mistakes it
+// for a failure of its own.
 struct StopAsked {};
 
 void check_capabilities(const Plan& plan, const Target& target) {
@@ -20,15 +20,18 @@ void check_capabilities(const Plan& plan, const Target& target) {
     for (const auto& [key, value] : cell.values) {
       const Axis& axis = find_axis(key);
       const bool settable = std::ranges::find(offered, key) != offered.end();
-      if (axis.applied_by != AxisAppliedBy::kTarget || settable || value == axis.default_value) continue;
+      if (axis.applied_by != AxisAppliedBy::kTarget || settable || value == axis.default_value)
+        continue;
       throw Error(ErrorCode::unsupported,
-                  "cell '" + cell.name + "': target '" + target.name() + "' cannot set " + key + "=" + value,
+                  "cell '" + cell.name + "': target '" + target.name() + "' cannot set " + key +
+                      "=" + value,
                   "leave the axis out, or audit a target that declares it");
     }
   }
 }
 
-// Only what the target declares is passed on; a default that it does not declare is what it does anyway.
+// Only what the target declares is passed on; a default that it does not declare is what it does
+// anyway.
 void keep_declared_settings(Workload& workload, const Capabilities& capabilities) {
   std::erase_if(workload.settings, [&](const auto& entry) {
     return std::ranges::find(capabilities.axes, entry.first) == capabilities.axes.end();
@@ -38,7 +41,11 @@ void keep_declared_settings(Workload& workload, const Capabilities& capabilities
 class Runner {
  public:
   Runner(const Plan& plan, Target& target, RunSink& sink, const RunOptions& options)
-      : plan_(plan), target_(target), sink_(sink), options_(options), capabilities_(target.capabilities()) {}
+      : plan_(plan),
+        target_(target),
+        sink_(sink),
+        options_(options),
+        capabilities_(target.capabilities()) {}
 
   RunOutcome run() {
     check_capabilities(plan_, target_);
@@ -56,15 +63,18 @@ class Runner {
     } catch (const Error& e) {
       if (outcome_.n_samples == 0 || e.code() == ErrorCode::internal) throw;
       throw Error(ErrorCode::incomplete,
-                  "the run stopped after " + std::to_string(outcome_.n_samples) + " samples: " + e.message(),
-                  e.hint().empty() ? "isobit run --resume continues it" : e.hint() + "; then isobit run --resume continues it");
+                  "the run stopped after " + std::to_string(outcome_.n_samples) +
+                      " samples: " + e.message(),
+                  e.hint().empty() ? "isobit run --resume continues it"
+                                   : e.hint() + "; then isobit run --resume continues it");
     }
     return outcome_;
   }
 
  private:
   BuiltWorkload build(const CellRecord& cell) const {
-    return build_workload(cell, options_.requests, options_.limits, options_.neighbour_tokens, plan_.spec.seed);
+    return build_workload(cell, options_.requests, options_.limits, options_.neighbour_tokens,
+                          plan_.spec.seed);
   }
 
   void stop_if_asked() const {
@@ -88,7 +98,8 @@ class Runner {
     const int64_t tokens_before = progress_.generated_tokens;
     cell.complete = true;
     cell.exercised = true;
-    for (int32_t repeat = 0; repeat < plan_.spec.repeats; ++repeat) run_repeat(cell, built, repeat, n_expected);
+    for (int32_t repeat = 0; repeat < plan_.spec.repeats; ++repeat)
+      run_repeat(cell, built, repeat, n_expected);
     cell.wall_ms = options_.now_ms() - begin_ms;
     const auto n_tokens = static_cast<double>(progress_.generated_tokens - tokens_before);
     cell.generated_tokens_per_s = cell.wall_ms > 0 ? n_tokens * 1000 / cell.wall_ms : 0;
@@ -102,8 +113,8 @@ class Runner {
       check_delivery(built, item, trace);
       if (!seen.insert({item, trace.sample_index}).second) {
         throw Error(ErrorCode::internal, "target '" + target_.name() + "' delivered choice " +
-                                             std::to_string(trace.sample_index) + " of item " + std::to_string(item) +
-                                             " twice");
+                                             std::to_string(trace.sample_index) + " of item " +
+                                             std::to_string(item) + " twice");
       }
       SampleRecord& sample = samples.emplace_back();
       sample.cell_index = cell.index;
@@ -130,7 +141,8 @@ class Runner {
       throw Error(ErrorCode::internal, "target '" + target_.name() + "' delivered " + what);
     };
     if (item >= built.workload.items.size()) {
-      refuse("an answer to item " + std::to_string(item) + " of " + std::to_string(built.workload.items.size()));
+      refuse("an answer to item " + std::to_string(item) + " of " +
+             std::to_string(built.workload.items.size()));
     }
     const WorkItem& work = built.workload.items[item];
     if (!work.recorded) refuse("an answer to a neighbour (item " + std::to_string(item) + ")");

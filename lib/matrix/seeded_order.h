@@ -1,4 +1,5 @@
-// Shuffles that are the same on every machine: std::shuffle and the standard distributions leave their draws open.
+// Shuffles that are the same on every machine: std::shuffle and the standard distributions leave
+// their draws open.
 #pragma once
 
 #include <cstddef>

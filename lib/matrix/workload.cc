@@ -12,7 +12,8 @@ namespace {
 
 constexpr int32_t kShortNeighbourTokens = 4;
 constexpr int32_t kLongerFactor = 4;
-constexpr int32_t kStaggerTokens = 2;  // steps between two rows becoming free under batch_shape=mixed
+constexpr int32_t kStaggerTokens =
+    2;  // steps between two rows becoming free under batch_shape=mixed
 
 struct Item {
   WorkItem work;
@@ -23,15 +24,21 @@ int32_t resolve_concurrency(const CellRecord& cell, const ModelLimits& limits) {
   const std::string value = axis_value(cell, "load.concurrency");
   if (value == "peak") {
     if (limits.max_concurrency > 0) return limits.max_concurrency;
-    throw Error(ErrorCode::unsupported,
-                "cell '" + cell.name + "': load.concurrency=peak needs the scheduler's maximum, which this target does "
-                "not tell", "give a number instead");
+    throw Error(
+        ErrorCode::unsupported,
+        "cell '" + cell.name +
+            "': load.concurrency=peak needs the scheduler's maximum, which this target does "
+            "not tell",
+        "give a number instead");
   }
   const int32_t concurrency = std::stoi(value);
   if (limits.max_concurrency > 0 && concurrency > limits.max_concurrency) {
-    throw Error(ErrorCode::usage, "cell '" + cell.name + "' is impossible: the target runs at most " +
-                                      std::to_string(limits.max_concurrency) + " requests at once, load.concurrency asks "
-                                      "for " + value,
+    throw Error(ErrorCode::usage,
+                "cell '" + cell.name + "' is impossible: the target runs at most " +
+                    std::to_string(limits.max_concurrency) +
+                    " requests at once, load.concurrency asks "
+                    "for " +
+                    value,
                 "list smaller values, or use load.concurrency=peak");
   }
   return concurrency;
@@ -42,15 +49,21 @@ class ItemBuilder {
  public:
   ItemBuilder(const CellRecord& cell, std::vector<Request> probes, const ModelLimits& limits,
               const NeighbourTokens& tokens, uint64_t seed, int32_t concurrency)
-      : cell_(cell), probes_(std::move(probes)), limits_(limits), tokens_(tokens), random_(seed),
-        concurrency_(concurrency), order_(probes_.size()) {
+      : cell_(cell),
+        probes_(std::move(probes)),
+        limits_(limits),
+        tokens_(tokens),
+        random_(seed),
+        concurrency_(concurrency),
+        order_(probes_.size()) {
     std::iota(order_.begin(), order_.end(), size_t{0});
   }
 
   std::vector<Item> build() {
     const std::string shape = axis_value(cell_, "load.batch_shape");
     if (shape == "ragged") alternate_lengths();
-    std::vector<Item> items = shape == "needle" ? needles() : interleaved(axis_value(cell_, "load.neighbours"));
+    std::vector<Item> items =
+        shape == "needle" ? needles() : interleaved(axis_value(cell_, "load.neighbours"));
     apply_position(items, axis_value(cell_, "load.position"), shape == "needle");
     if (shape == "mixed") surround_with_staggered(items);
     return items;
@@ -61,9 +74,11 @@ class ItemBuilder {
     return {{.request = probes_[order_[k]], .recorded = true}, static_cast<int32_t>(order_[k])};
   }
 
-  // A request of n_tokens that loads the target; everything else as the probe that it stands beside.
+  // A request of n_tokens that loads the target; everything else as the probe that it stands
+  // beside.
   Item neighbour(const Request& beside, int64_t n_tokens, int32_t max_tokens) {
-    if (limits_.context_tokens > 0) n_tokens = std::min<int64_t>(n_tokens, limits_.context_tokens - max_tokens);
+    if (limits_.context_tokens > 0)
+      n_tokens = std::min<int64_t>(n_tokens, limits_.context_tokens - max_tokens);
     n_tokens = std::max<int64_t>(n_tokens, 1);
     Request request = beside;
     request.id = "neighbour-" + std::to_string(n_neighbours_++);
@@ -82,7 +97,8 @@ class ItemBuilder {
     const auto n = static_cast<int64_t>(beside.prompt_token_ids.size());
     if (kind == "shorter") return neighbour(beside, kShortNeighbourTokens, beside.max_tokens);
     Item item = neighbour(beside, kind == "longer" ? n * kLongerFactor : n, beside.max_tokens);
-    if (kind == "longer" && static_cast<int64_t>(item.work.request.prompt_token_ids.size()) > n) n_longer_++;
+    if (kind == "longer" && static_cast<int64_t>(item.work.request.prompt_token_ids.size()) > n)
+      n_longer_++;
     if (kind == "sampled") {
       Sampling& sampling = item.work.request.sampling;
       sampling = {.logit_bias = {}, .seed = sampling.seed, .seed_source = SeedSource::kRequest};
@@ -108,8 +124,11 @@ class ItemBuilder {
       items.push_back(kind == "same" ? copy_of(beside) : neighbour_of_kind(kind, beside));
     }
     if (kind == "longer" && n_longer_ == 0) {
-      throw Error(ErrorCode::usage, "cell '" + cell_.name + "' is impossible: no neighbour longer than its prompt fits the "
-                                        "context of " + std::to_string(limits_.context_tokens) + " tokens",
+      throw Error(ErrorCode::usage,
+                  "cell '" + cell_.name +
+                      "' is impossible: no neighbour longer than its prompt fits the "
+                      "context of " +
+                      std::to_string(limits_.context_tokens) + " tokens",
                   "use shorter prompts (prompt.length) or other neighbours");
     }
     return items;
@@ -164,7 +183,8 @@ class ItemBuilder {
     for (int32_t i = 0; i < concurrency_; ++i) {
       int32_t max_tokens = kStaggerTokens * (i + 1);
       if (limits_.context_tokens > 0) {
-        max_tokens = std::min(max_tokens, std::max(1, limits_.context_tokens - kShortNeighbourTokens));
+        max_tokens =
+            std::min(max_tokens, std::max(1, limits_.context_tokens - kShortNeighbourTokens));
       }
       all.push_back(neighbour(beside, kShortNeighbourTokens, max_tokens));
     }
@@ -188,35 +208,41 @@ class ItemBuilder {
 
 }  // namespace
 
-BuiltWorkload build_workload(const CellRecord& cell, std::span<const Request> requests, const ModelLimits& limits,
-                             const NeighbourTokens& neighbour_tokens, uint64_t seed) {
-  if (requests.empty()) throw Error(ErrorCode::usage, "cell '" + cell.name + "': there are no prompts to send");
+BuiltWorkload build_workload(const CellRecord& cell, std::span<const Request> requests,
+                             const ModelLimits& limits, const NeighbourTokens& neighbour_tokens,
+                             uint64_t seed) {
+  if (requests.empty())
+    throw Error(ErrorCode::usage, "cell '" + cell.name + "': there are no prompts to send");
   BuiltWorkload built;
   built.workload.concurrency = resolve_concurrency(cell, limits);
-  ItemBuilder builder(cell, cell_requests(cell, requests, limits, neighbour_tokens, seed), limits, neighbour_tokens,
-                      seed, built.workload.concurrency);
+  ItemBuilder builder(cell, cell_requests(cell, requests, limits, neighbour_tokens, seed), limits,
+                      neighbour_tokens, seed, built.workload.concurrency);
   for (Item& item : builder.build()) {
     built.workload.items.push_back(std::move(item.work));
     built.prompt_index.push_back(item.prompt_index);
   }
   for (const auto& [key, value] : cell.values) {
     const Axis& axis = find_axis(key);
-    if (axis.applied_by == AxisAppliedBy::kTarget && !axis.only_default) built.workload.settings[key] = value;
+    if (axis.applied_by == AxisAppliedBy::kTarget && !axis.only_default)
+      built.workload.settings[key] = value;
   }
   return built;
 }
 
-std::vector<CellEstimate> estimate_plan(const Plan& plan, std::span<const Request> requests, const ModelLimits& limits,
+std::vector<CellEstimate> estimate_plan(const Plan& plan, std::span<const Request> requests,
+                                        const ModelLimits& limits,
                                         const NeighbourTokens& neighbour_tokens) {
   std::vector<CellEstimate> out;
   for (const CellRecord& cell : plan.cells) {
     CellEstimate one;
-    const BuiltWorkload built = build_workload(cell, requests, limits, neighbour_tokens, plan.spec.seed);
+    const BuiltWorkload built =
+        build_workload(cell, requests, limits, neighbour_tokens, plan.spec.seed);
     for (const WorkItem& item : built.workload.items) {
       (item.recorded ? one.n_probes : one.n_neighbours) += plan.spec.repeats;
-      one.prompt_tokens += static_cast<int64_t>(item.request.prompt_token_ids.size()) * plan.spec.repeats;
-      one.max_generated_tokens +=
-          int64_t{item.request.max_tokens} * std::max(1, item.request.sampling.n) * plan.spec.repeats;
+      one.prompt_tokens +=
+          static_cast<int64_t>(item.request.prompt_token_ids.size()) * plan.spec.repeats;
+      one.max_generated_tokens += int64_t{item.request.max_tokens} *
+                                  std::max(1, item.request.sampling.n) * plan.spec.repeats;
     }
     out.push_back(one);
   }

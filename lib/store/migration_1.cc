@@ -161,8 +161,8 @@ CREATE VIEW v_sample AS
     JOIN cell c USING (run_key, cell_index);
 
 -- Samples whose answer differs from the first repeat of the same prompt in the reference cell.
--- Positions count from 0; NULL: no difference of that kind. Numeric means the bits of the logprob or
--- of the logits hash; hashes count where both sides have them.
+-- Positions count from 0; NULL: no difference of that kind. Numeric means the bits of the logprob
+-- or of the logits hash; hashes count where both sides have them.
 CREATE VIEW v_divergence AS
   WITH pair AS (
     SELECT r.id AS run, c.name AS cell, f.name AS reference_cell, s.*, b.tokens AS b_tokens,

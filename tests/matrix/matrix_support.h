@@ -33,18 +33,21 @@ inline std::vector<Request> prompts(const std::vector<int32_t>& n_tokens, int32_
     r.id = "p" + std::to_string(i);
     r.max_tokens = max_tokens;
     r.sampling.seed = 100 + i;
-    for (int32_t t = 0; t < n_tokens[i]; ++t) r.prompt_token_ids.push_back(t == 0 ? 1 : 1000 * (static_cast<int32_t>(i) + 1) + t);
+    for (int32_t t = 0; t < n_tokens[i]; ++t)
+      r.prompt_token_ids.push_back(t == 0 ? 1 : 1000 * (static_cast<int32_t>(i) + 1) + t);
   }
   return out;
 }
 
 inline std::vector<int32_t> neighbour_text(int32_t n_tokens, uint64_t seed) {
   std::vector<int32_t> ids;
-  for (int32_t i = 0; i < n_tokens; ++i) ids.push_back(static_cast<int32_t>((seed + static_cast<uint64_t>(i)) % 500) + 2);
+  for (int32_t i = 0; i < n_tokens; ++i)
+    ids.push_back(static_cast<int32_t>((seed + static_cast<uint64_t>(i)) % 500) + 2);
   return ids;
 }
 
-inline PlanSpec spec_of(const std::vector<std::string>& axis_flags, const std::vector<std::string>& set_flags = {},
+inline PlanSpec spec_of(const std::vector<std::string>& axis_flags,
+                        const std::vector<std::string>& set_flags = {},
                         Design design = Design::kGrid) {
   PlanSpec spec;
   spec.design = design;
@@ -52,11 +55,13 @@ inline PlanSpec spec_of(const std::vector<std::string>& axis_flags, const std::v
   return spec;
 }
 
-inline Plan grid(const std::vector<std::string>& axis_flags, const std::vector<std::string>& set_flags = {}) {
+inline Plan grid(const std::vector<std::string>& axis_flags,
+                 const std::vector<std::string>& set_flags = {}) {
   return make_plan(spec_of(axis_flags, set_flags));
 }
 
-inline Plan one_at_a_time(const std::vector<std::string>& axis_flags, const std::vector<std::string>& set_flags = {}) {
+inline Plan one_at_a_time(const std::vector<std::string>& axis_flags,
+                          const std::vector<std::string>& set_flags = {}) {
   return make_plan(spec_of(axis_flags, set_flags, Design::kOneAtATime));
 }
 

@@ -23,10 +23,12 @@ TEST_CASE("without axes there is one cell, the reference") {
 }
 
 TEST_CASE("a grid has every combination, and each is compared with the reference") {
-  const Plan plan = grid({"load.concurrency=1,8,32", "engine.chunked_prefill=off,16,64"}, {"engine.kernel_set=cpu"});
-  CHECK(names(plan) == Names{"reference", "engine.chunked_prefill=16", "engine.chunked_prefill=64", "load.concurrency=8",
-                             "load.concurrency=8,engine.chunked_prefill=16", "load.concurrency=8,engine.chunked_prefill=64",
-                             "load.concurrency=32", "load.concurrency=32,engine.chunked_prefill=16",
+  const Plan plan = grid({"load.concurrency=1,8,32", "engine.chunked_prefill=off,16,64"},
+                         {"engine.kernel_set=cpu"});
+  CHECK(names(plan) == Names{"reference", "engine.chunked_prefill=16", "engine.chunked_prefill=64",
+                             "load.concurrency=8", "load.concurrency=8,engine.chunked_prefill=16",
+                             "load.concurrency=8,engine.chunked_prefill=64", "load.concurrency=32",
+                             "load.concurrency=32,engine.chunked_prefill=16",
                              "load.concurrency=32,engine.chunked_prefill=64"});
   for (size_t i = 0; i < plan.cells.size(); ++i) {
     CHECK(plan.cells[i].index == static_cast<int32_t>(i));
@@ -39,11 +41,13 @@ TEST_CASE("a grid has every combination, and each is compared with the reference
 TEST_CASE("the reference cell is added where the listed values leave it out") {
   const Plan plan = grid({"load.concurrency=8", "engine.chunked_prefill=16"});
   CHECK(names(plan) == Names{"reference", "load.concurrency=8,engine.chunked_prefill=16"});
-  CHECK(plan.cells[0].values == AxisValues{{"load.concurrency", "1"}, {"engine.chunked_prefill", "off"}});
+  CHECK(plan.cells[0].values ==
+        AxisValues{{"load.concurrency", "1"}, {"engine.chunked_prefill", "off"}});
 }
 
 TEST_CASE("each combination of identity values has a reference cell of its own") {
-  const Plan plan = grid({"load.concurrency=1,8", "engine.kernel_set=cpu-adaptive,reference", "output.length=16,64"});
+  const Plan plan = grid(
+      {"load.concurrency=1,8", "engine.kernel_set=cpu-adaptive,reference", "output.length=16,64"});
   CHECK(plan.cells.size() == 8);
   int n_references = 0;
   for (const CellRecord& cell : plan.cells) {
@@ -59,18 +63,21 @@ TEST_CASE("each combination of identity values has a reference cell of its own")
 }
 
 TEST_CASE("one at a time varies each axis alone, inside each identity value") {
-  const Plan plan =
-      one_at_a_time({"load.concurrency=1,8,32", "engine.chunked_prefill=off,16", "engine.kernel_set=cpu,cpu-adaptive"});
-  CHECK(names(plan) == Names{"reference", "load.concurrency=8", "load.concurrency=32", "engine.chunked_prefill=16",
-                             "engine.kernel_set=cpu-adaptive", "load.concurrency=8,engine.kernel_set=cpu-adaptive",
+  const Plan plan = one_at_a_time({"load.concurrency=1,8,32", "engine.chunked_prefill=off,16",
+                                   "engine.kernel_set=cpu,cpu-adaptive"});
+  CHECK(names(plan) == Names{"reference", "load.concurrency=8", "load.concurrency=32",
+                             "engine.chunked_prefill=16", "engine.kernel_set=cpu-adaptive",
+                             "load.concurrency=8,engine.kernel_set=cpu-adaptive",
                              "load.concurrency=32,engine.kernel_set=cpu-adaptive",
                              "engine.chunked_prefill=16,engine.kernel_set=cpu-adaptive"});
   CHECK(plan.cells[7].reference_index == 4);
 }
 
 TEST_CASE("one at a time, an axis that needs company varies at the largest concurrency") {
-  const Plan plan = one_at_a_time({"load.concurrency=1,8,32", "load.position=first,last", "load.neighbours=same,longer"});
-  CHECK(names(plan) == Names{"reference", "load.concurrency=8", "load.concurrency=32", "load.concurrency=32,load.position=last",
+  const Plan plan = one_at_a_time(
+      {"load.concurrency=1,8,32", "load.position=first,last", "load.neighbours=same,longer"});
+  CHECK(names(plan) == Names{"reference", "load.concurrency=8", "load.concurrency=32",
+                             "load.concurrency=32,load.position=last",
                              "load.concurrency=32,load.neighbours=longer"});
   CHECK(plan.left_out.empty());
   const Plan set = one_at_a_time({"load.position=first,last"}, {"load.concurrency=4"});
@@ -79,20 +86,27 @@ TEST_CASE("one at a time, an axis that needs company varies at the largest concu
 
 TEST_CASE("in a grid, combinations that cannot happen are left out with the reason") {
   const Plan plan = grid({"load.concurrency=1,8", "load.position=first,last"});
-  CHECK(names(plan) == Names{"reference", "load.concurrency=8", "load.concurrency=8,load.position=last"});
+  CHECK(names(plan) ==
+        Names{"reference", "load.concurrency=8", "load.concurrency=8,load.position=last"});
   REQUIRE(plan.left_out.size() == 1);
   CHECK(plan.left_out[0].name == "load.position=last");
   CHECK(plan.left_out[0].reason.find("runs alone") != std::string::npos);
-  CHECK(grid({"load.concurrency=8", "load.batch_shape=uniform,needle", "load.neighbours=same,longer"}).left_out.size() == 1);
+  CHECK(
+      grid({"load.concurrency=8", "load.batch_shape=uniform,needle", "load.neighbours=same,longer"})
+          .left_out.size() == 1);
   CHECK(grid({"prompt.length=short", "load.concurrency=8"}).left_out.empty());
 }
 
 TEST_CASE("a plan of nothing but impossible cells is refused") {
-  CHECK(error_of([] { one_at_a_time({"load.position=last"}); }).hint().find("load.concurrency=8") != std::string::npos);
-  CHECK(error_of([] { grid({"load.neighbours=longer"}); }).code() == ErrorCode::usage);
-  CHECK(error_of([] { grid({"load.concurrency=1,8"}, {"load.position=last"}); }).message().find("reference cell") !=
+  CHECK(error_of([] { one_at_a_time({"load.position=last"}); }).hint().find("load.concurrency=8") !=
         std::string::npos);
-  CHECK(error_of([] { grid({"prompt.length=near-limit", "output.length=long"}); }).code() == ErrorCode::usage);
+  CHECK(error_of([] { grid({"load.neighbours=longer"}); }).code() == ErrorCode::usage);
+  CHECK(error_of([] { grid({"load.concurrency=1,8"}, {"load.position=last"}); })
+            .message()
+            .find("reference cell") != std::string::npos);
+  CHECK(error_of([] {
+          grid({"prompt.length=near-limit", "output.length=long"});
+        }).code() == ErrorCode::usage);
 }
 
 TEST_CASE("the order is a permutation within each group, set by the seed") {
@@ -114,15 +128,19 @@ TEST_CASE("include adds cells, exclude removes them, scenarios name them") {
   const PlanSpec spec = read_matrix(R"({
     // a comment
     "design": "grid",
-    "axes": {"load.concurrency": [1, 8, 32], "engine.chunked_prefill": ["off", 16], "engine.kernel_set": ["cpu", "reference"]},
+    "axes": {"load.concurrency": [1, 8, 32], "engine.chunked_prefill": ["off", 16],
+             "engine.kernel_set": ["cpu", "reference"]},
     "include": [{"load.concurrency": 64}],
-    "exclude": [{"load.concurrency": 32, "engine.chunked_prefill": 16}, {"engine.kernel_set": "reference"}],
-    "scenarios": [{"name": "rush hour", "values": {"load.concurrency": 128, "load.neighbours": "longer"}}]
-  })", "m.json");
+    "exclude": [{"load.concurrency": 32, "engine.chunked_prefill": 16},
+                {"engine.kernel_set": "reference"}],
+    "scenarios": [{"name": "rush hour",
+                   "values": {"load.concurrency": 128, "load.neighbours": "longer"}}]
+  })",
+                                    "m.json");
   const Plan plan = make_plan(spec);
   CHECK(names(plan) == Names{"reference", "engine.chunked_prefill=16", "load.concurrency=8",
-                             "load.concurrency=8,engine.chunked_prefill=16", "load.concurrency=32", "load.concurrency=64",
-                             "rush hour"});
+                             "load.concurrency=8,engine.chunked_prefill=16", "load.concurrency=32",
+                             "load.concurrency=64", "rush hour"});
   CHECK(plan.cells[6].values.at("load.neighbours") == "longer");
   // Naming a schedule value, exclude does not take the reference cell with it.
   PlanSpec keeps = spec_of({"load.concurrency=1,8"});
@@ -131,30 +149,37 @@ TEST_CASE("include adds cells, exclude removes them, scenarios name them") {
 }
 
 TEST_CASE("flags replace what the matrix file says about the same axis") {
-  PlanSpec spec = read_matrix(R"({"axes": {"load.concurrency": [1, 8], "engine.chunked_prefill": ["off", 16]}})", "m");
+  PlanSpec spec = read_matrix(
+      R"({"axes": {"load.concurrency": [1, 8], "engine.chunked_prefill": ["off", 16]}})", "m");
   const std::vector<std::string> axis{"load.concurrency=1,4"}, set{"engine.chunked_prefill=32"};
   apply_axis_flags(spec, axis, set);
   spec.design = Design::kGrid;
-  CHECK(names(make_plan(spec)) == Names{"engine.chunked_prefill=32", "load.concurrency=4,engine.chunked_prefill=32"});
+  CHECK(names(make_plan(spec)) ==
+        Names{"engine.chunked_prefill=32", "load.concurrency=4,engine.chunked_prefill=32"});
 }
 
 TEST_CASE("bad flags and designs are refused by name") {
-  const auto refused = [](const std::vector<std::string>& axis, const std::vector<std::string>& set) {
+  const auto refused = [](const std::vector<std::string>& axis,
+                          const std::vector<std::string>& set) {
     return error_of([&] { spec_of(axis, set); });
   };
-  for (const char* bad : {"load.concurrency", "=8", "load.concurrency=", "", "load.concurency=8", "load.concurrency=x"}) {
+  for (const char* bad : {"load.concurrency", "=8", "load.concurrency=", "", "load.concurency=8",
+                          "load.concurrency=x"}) {
     CAPTURE(bad);
     CHECK(refused({bad}, {}).code() == ErrorCode::usage);
     CHECK(refused({}, {bad}).code() == ErrorCode::usage);
   }
-  CHECK(refused({"load.concurrency=1", "load.concurrency=8"}, {}).message().find("twice") != std::string::npos);
-  CHECK(refused({}, {"load.concurrency=1", "load.concurrency=8"}).message().find("twice") != std::string::npos);
+  CHECK(refused({"load.concurrency=1", "load.concurrency=8"}, {}).message().find("twice") !=
+        std::string::npos);
+  CHECK(refused({}, {"load.concurrency=1", "load.concurrency=8"}).message().find("twice") !=
+        std::string::npos);
   CHECK(refused({}, {"load.concurrency=1,8"}).code() == ErrorCode::usage);
   CHECK(refused({"engine.speculation=ngram:4"}, {}).code() == ErrorCode::unsupported);
   CHECK(refused({"load.arrival=jitter"}, {}).code() == ErrorCode::unsupported);
   CHECK(refused({}, {"engine.kv_dtype=q8"}).code() == ErrorCode::unsupported);
   CHECK(error_of([] { design_from_name("pairwise"); }).code() == ErrorCode::unsupported);
-  CHECK(error_of([] { design_from_name("grd"); }).message().find("did you mean 'grid'") != std::string::npos);
+  CHECK(error_of([] { design_from_name("grd"); }).message().find("did you mean 'grid'") !=
+        std::string::npos);
   CHECK(design_from_name(name(Design::kGrid)) == Design::kGrid);
   CHECK(design_from_name(name(Design::kOneAtATime)) == Design::kOneAtATime);
 }
@@ -168,8 +193,9 @@ TEST_CASE("a grid of too many cells is refused before it is built") {
 }
 
 TEST_CASE("a stored plan expands to the same cells, and a changed one is refused") {
-  PlanSpec spec = spec_of({"load.concurrency=1,8", "engine.kernel_set=cpu,reference", "sampling.temperature=0.7"},
-                          {"engine.chunked_prefill=16"});
+  PlanSpec spec = spec_of(
+      {"load.concurrency=1,8", "engine.kernel_set=cpu,reference", "sampling.temperature=0.7"},
+      {"engine.chunked_prefill=16"});
   spec.include = {{{"load.concurrency", "3"}}};
   spec.exclude = {{{"load.concurrency", "8"}, {"engine.kernel_set", "reference"}}};
   spec.scenarios = {{"three", {{"load.concurrency", "5"}}}};
@@ -187,7 +213,8 @@ TEST_CASE("a stored plan expands to the same cells, and a changed one is refused
   changed.replace(changed.find("\"three\""), 7, "\"thief\"");
   CHECK(error_of([&] { plan_from_json(changed, "run"); }).code() == ErrorCode::environment);
   for (size_t n = 0; n < text.size(); ++n) {
-    REQUIRE(error_of([&] { plan_from_json(text.substr(0, n), "run"); }).code() == ErrorCode::environment);
+    REQUIRE(error_of([&] { plan_from_json(text.substr(0, n), "run"); }).code() ==
+            ErrorCode::environment);
   }
 }
 
@@ -227,7 +254,8 @@ TEST_CASE("a matrix file of another shape is refused with its place") {
 
 TEST_CASE("every matrix in examples/ makes a plan, and survives truncation and flips") {
   size_t n_files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(ISOBIT_SOURCE_DIR "/examples/matrices")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(ISOBIT_SOURCE_DIR "/examples/matrices")) {
     CAPTURE(entry.path().string());
     const std::string text = read_file(entry.path());
     const Plan plan = make_plan(read_matrix(text, entry.path().filename()));

@@ -22,7 +22,8 @@ class MemorySink : public RunSink {
     const auto key = std::tuple(s.cell_index, s.prompt_index, s.repeat, s.trace.sample_index);
     const auto [at, inserted] = samples.emplace(key, s);
     if (inserted) return Landing::kStored;
-    return at->second.trace.text == s.trace.text ? Landing::kAlreadySame : Landing::kAlreadyDifferent;
+    return at->second.trace.text == s.trace.text ? Landing::kAlreadySame
+                                                 : Landing::kAlreadyDifferent;
   }
   void end_cell(const CellRecord& cell) override { cells[cell.index] = cell; }
 
@@ -57,7 +58,8 @@ struct Ran {
   RunOutcome outcome;
 };
 
-Ran run(const Plan& plan, FakeFaults faults = {}, const std::vector<Request>& requests = default_prompts()) {
+Ran run(const Plan& plan, FakeFaults faults = {},
+        const std::vector<Request>& requests = default_prompts()) {
   Ran ran;
   FakeTarget target(std::move(faults));
   ran.outcome = run_plan(plan, target, ran.sink, options_for(requests));
@@ -74,18 +76,23 @@ std::map<std::string, std::string> not_exercised(const Ran& ran) {
 }
 
 Plan everything() {
-  return grid({"load.concurrency=1,4", "load.batch_shape=uniform,ragged,needle,mixed", "load.position=first,middle,last,permuted",
-               "load.neighbours=same,other,longer,shorter,sampled", "engine.chunked_prefill=off,16"});
+  return grid({"load.concurrency=1,4", "load.batch_shape=uniform,ragged,needle,mixed",
+               "load.position=first,middle,last,permuted",
+               "load.neighbours=same,other,longer,shorter,sampled",
+               "engine.chunked_prefill=off,16"});
 }
 
 }  // namespace
 
 TEST_CASE("against a sound target every cell happens and every answer is the reference's") {
   const Plan plan = everything();
-  // uniform and ragged with everything, needle with its own neighbours, mixed with its own positions
+  // uniform and ragged with everything, needle with its own neighbours, mixed with its own
+  // positions
   CHECK(plan.cells.size() == 2 + 2 * (2 * 4 * 5 + 4 + 5));
   const Ran ran = run(plan);
-  CAPTURE((not_exercised(ran).empty() ? std::string() : not_exercised(ran).begin()->first + ": " + not_exercised(ran).begin()->second));
+  CAPTURE((not_exercised(ran).empty()
+               ? std::string()
+               : not_exercised(ran).begin()->first + ": " + not_exercised(ran).begin()->second));
   CHECK(ran.outcome.n_not_exercised == 0);
   CHECK(ran.outcome.n_incomplete == 0);
   CHECK(ran.outcome.n_cells_done == plan.cells.size());
@@ -105,7 +112,8 @@ TEST_CASE("cells run in the plan's order and their times are measured") {
   const Plan plan = make_plan(spec);
   const Ran ran = run(plan);
   std::vector<std::string> expected;
-  for (const int32_t index : plan.order) expected.push_back(plan.cells[static_cast<size_t>(index)].name);
+  for (const int32_t index : plan.order)
+    expected.push_back(plan.cells[static_cast<size_t>(index)].name);
   CHECK(ran.sink.begun == expected);
   CHECK(ran.sink.samples.size() == 5 * 10 * 2);
   for (const auto& [index, cell] : ran.sink.cells) {
@@ -125,7 +133,8 @@ TEST_CASE("choices of one request are samples of their own") {
 }
 
 TEST_CASE("a cell that did not happen says why") {
-  const auto reasons = [](const Plan& plan, FakeFaults faults, const std::vector<Request>& requests = default_prompts()) {
+  const auto reasons = [](const Plan& plan, FakeFaults faults,
+                          const std::vector<Request>& requests = default_prompts()) {
     return not_exercised(run(plan, std::move(faults), requests));
   };
   using Reasons = std::map<std::string, std::string>;
@@ -133,15 +142,18 @@ TEST_CASE("a cell that did not happen says why") {
   FakeFaults never_batches;
   never_batches.never_batches = true;
   CHECK(reasons(load, never_batches) ==
-        Reasons{{"load.concurrency=4", "at most 1 request shared a step, load.concurrency asks for 4"}});
+        Reasons{{"load.concurrency=4",
+                 "at most 1 request shared a step, load.concurrency asks for 4"}});
 
   const Plan chunk = grid({"engine.chunked_prefill=off,16"});
   FakeFaults ignores;
   ignores.ignores_chunking = true;
-  CHECK(reasons(chunk, ignores).at("engine.chunked_prefill=16").find("a piece of 40 tokens") != std::string::npos);
+  CHECK(reasons(chunk, ignores).at("engine.chunked_prefill=16").find("a piece of 40 tokens") !=
+        std::string::npos);
   FakeFaults always;
   always.chunks_always = true;
-  CHECK(reasons(chunk, always).at("reference").find("with chunked prefill off") != std::string::npos);
+  CHECK(reasons(chunk, always).at("reference").find("with chunked prefill off") !=
+        std::string::npos);
   CHECK(reasons(load, always).size() == 2);  // off unless the plan says otherwise
   CHECK(reasons(chunk, {}, prompts({16, 3})) ==
         Reasons{{"engine.chunked_prefill=16", "no prompt is longer than the chunk of 16 tokens"}});
@@ -150,11 +162,14 @@ TEST_CASE("a cell that did not happen says why") {
   FakeFaults separate;
   separate.separates_prefill = true;
   const Plan mixed = grid({"load.concurrency=1,4", "load.batch_shape=uniform,mixed"});
-  CHECK(reasons(mixed, separate).at("load.concurrency=4,load.batch_shape=mixed").find("0 of 10 samples") == 0);
+  CHECK(reasons(mixed, separate)
+            .at("load.concurrency=4,load.batch_shape=mixed")
+            .find("0 of 10 samples") == 0);
 
   const Plan ragged = grid({"load.concurrency=1,4", "load.batch_shape=uniform,ragged"});
-  CHECK(reasons(ragged, {}, prompts({10, 19})).at("load.concurrency=4,load.batch_shape=ragged").find("from 10 to 19 tokens") !=
-        std::string::npos);
+  CHECK(reasons(ragged, {}, prompts({10, 19}))
+            .at("load.concurrency=4,load.batch_shape=ragged")
+            .find("from 10 to 19 tokens") != std::string::npos);
   CHECK(reasons(ragged, {}, prompts({10, 20})).empty());
 
   FakeFaults silent;
@@ -165,12 +180,15 @@ TEST_CASE("a cell that did not happen says why") {
 
 TEST_CASE("position needs rows that differ, chunks need all of the prompt") {
   const auto requests = prompts({20, 20, 20, 20});
-  const CellRecord cell = cell_with({{"load.concurrency", "4"}, {"load.position", "last"}, {"engine.chunked_prefill", "16"}});
+  const CellRecord cell = cell_with(
+      {{"load.concurrency", "4"}, {"load.position", "last"}, {"engine.chunked_prefill", "16"}});
   const BuiltWorkload built = build_workload(cell, requests, {}, neighbour_text, 0);
   std::vector<SampleRecord> samples(4);
   for (int32_t i = 0; i < 4; ++i) {
     samples[static_cast<size_t>(i)].prompt_index = i;
-    samples[static_cast<size_t>(i)].trace.scheduling = {.max_batch_requests = 4, .min_batch_requests = 4, .first_row = 3 - i,
+    samples[static_cast<size_t>(i)].trace.scheduling = {.max_batch_requests = 4,
+                                                        .min_batch_requests = 4,
+                                                        .first_row = 3 - i,
                                                         .prefill_chunks_tokens = {16, 4}};
   }
   CHECK(judge_exercised(cell, samples, built).exercised);
@@ -181,16 +199,25 @@ TEST_CASE("position needs rows that differ, chunks need all of the prompt") {
     CHECK_FALSE(judged.exercised);
     return judged.reason;
   };
-  CHECK(reason_with([](auto& s) { for (auto& one : s) one.trace.scheduling.first_row = 2; }).find("row 2") != std::string::npos);
-  CHECK(reason_with([](auto& s) { s[1].trace.scheduling.prefill_chunks_tokens = {16}; }).find("was not cut") != std::string::npos);
-  CHECK(reason_with([](auto& s) { s[1].trace.scheduling.prefill_chunks_tokens = {8, 8}; }).find("16 tokens together") !=
-        std::string::npos);
-  CHECK(reason_with([](auto& s) { s[1].trace.scheduling.prefill_chunks_tokens = {17, 3}; }).find("a piece of 17") !=
-        std::string::npos);
-  CHECK(reason_with([](auto& s) { s[1].trace.scheduling.max_batch_requests = 5; }).find("at most 5") != std::string::npos);
+  CHECK(reason_with([](auto& s) {
+          for (auto& one : s) one.trace.scheduling.first_row = 2;
+        }).find("row 2") != std::string::npos);
+  CHECK(reason_with([](auto& s) {
+          s[1].trace.scheduling.prefill_chunks_tokens = {16};
+        }).find("was not cut") != std::string::npos);
+  CHECK(reason_with([](auto& s) {
+          s[1].trace.scheduling.prefill_chunks_tokens = {8, 8};
+        }).find("16 tokens together") != std::string::npos);
+  CHECK(reason_with([](auto& s) {
+          s[1].trace.scheduling.prefill_chunks_tokens = {17, 3};
+        }).find("a piece of 17") != std::string::npos);
+  CHECK(reason_with([](auto& s) {
+          s[1].trace.scheduling.max_batch_requests = 5;
+        }).find("at most 5") != std::string::npos);
   CHECK(reason_with([](auto& s) { s.clear(); }).find("no sample") != std::string::npos);
-  CHECK(reason_with([](auto& s) { for (auto& one : s) one.trace.finish_reason = FinishReason::kError; }).find("error") !=
-        std::string::npos);
+  CHECK(reason_with([](auto& s) {
+          for (auto& one : s) one.trace.finish_reason = FinishReason::kError;
+        }).find("error") != std::string::npos);
 }
 
 TEST_CASE("planted faults reach the sink as they are: finding them is the comparison's work") {
@@ -243,13 +270,15 @@ TEST_CASE("an axis that the target cannot set is refused before anything is sent
   };
   Plain target;
   MemorySink sink;
-  const Error e =
-      error_of([&] { run_plan(grid({"engine.chunked_prefill=off,16"}), target, sink, options_for(default_prompts())); });
+  const Error e = error_of([&] {
+    run_plan(grid({"engine.chunked_prefill=off,16"}), target, sink, options_for(default_prompts()));
+  });
   CHECK(e.code() == ErrorCode::unsupported);
   CHECK(e.message().find("engine.chunked_prefill=16") != std::string::npos);
   CHECK(sink.begun.empty());
   CHECK(target.workloads().empty());
-  run_plan(make_plan(spec_of({}, {"engine.chunked_prefill=off"})), target, sink, options_for(default_prompts()));
+  run_plan(make_plan(spec_of({}, {"engine.chunked_prefill=off"})), target, sink,
+           options_for(default_prompts()));
   CHECK(target.workloads().at(0).settings.empty());
 }
 
@@ -258,7 +287,9 @@ TEST_CASE("an impossible cell anywhere in the plan stops it before anything is s
   MemorySink sink;
   RunOptions options = options_for(default_prompts());
   options.limits.max_concurrency = 16;
-  CHECK(error_of([&] { run_plan(grid({"load.concurrency=1,8,32"}), target, sink, options); }).code() == ErrorCode::usage);
+  CHECK(error_of([&] {
+          run_plan(grid({"load.concurrency=1,8,32"}), target, sink, options);
+        }).code() == ErrorCode::usage);
   CHECK(target.workloads().empty());
 }
 
@@ -302,7 +333,8 @@ TEST_CASE("a stopped run ends after the sample in hand and a resumed one is like
     CHECK(second.n_changed_on_rerun == 0);
     CHECK(sink.complete().size() == 4);
     REQUIRE(sink.samples.size() == unbroken.sink.samples.size());
-    for (const auto& [key, s] : sink.samples) CHECK(s.trace.text == unbroken.sink.samples.at(key).trace.text);
+    for (const auto& [key, s] : sink.samples)
+      CHECK(s.trace.text == unbroken.sink.samples.at(key).trace.text);
   }
 }
 

@@ -12,18 +12,22 @@ using namespace isobit::testing;
 
 namespace {
 
-BuiltWorkload build(const AxisValues& values, const std::vector<Request>& requests, ModelLimits limits = {}, uint64_t seed = 1) {
+BuiltWorkload build(const AxisValues& values, const std::vector<Request>& requests,
+                    ModelLimits limits = {}, uint64_t seed = 1) {
   return build_workload(cell_with(values), requests, limits, neighbour_text, seed);
 }
 
 // "p0 p1 n n": probes by prompt index, neighbours as n.
 std::string picture(const BuiltWorkload& built) {
   std::string out;
-  for (const auto& prompt : built.prompt_index) out += (out.empty() ? "" : " ") + (prompt ? "p" + std::to_string(*prompt) : "n");
+  for (const auto& prompt : built.prompt_index)
+    out += (out.empty() ? "" : " ") + (prompt ? "p" + std::to_string(*prompt) : "n");
   return out;
 }
 
-size_t length(const WorkItem& item) { return item.request.prompt_token_ids.size(); }
+size_t length(const WorkItem& item) {
+  return item.request.prompt_token_ids.size();
+}
 
 }  // namespace
 
@@ -48,11 +52,14 @@ TEST_CASE("every probe is sent exactly once, recorded, and unchanged, in every l
     for (const char* shape : {"uniform", "ragged", "needle", "mixed"}) {
       for (const char* position : {"first", "middle", "last", "permuted"}) {
         for (const char* neighbours : {"same", "other", "longer", "shorter", "sampled"}) {
-          const AxisValues values{{"load.concurrency", concurrency}, {"load.batch_shape", shape}, {"load.position", position},
+          const AxisValues values{{"load.concurrency", concurrency},
+                                  {"load.batch_shape", shape},
+                                  {"load.position", position},
                                   {"load.neighbours", neighbours}};
           if (impossible_reason(values)) continue;
           CAPTURE(cell_name(values));
-          const BuiltWorkload built = build(values, requests, {.context_tokens = 200, .max_concurrency = 0});
+          const BuiltWorkload built =
+              build(values, requests, {.context_tokens = 200, .max_concurrency = 0});
           REQUIRE(built.prompt_index.size() == built.workload.items.size());
           std::multiset<int32_t> seen;
           std::set<std::string> ids;
@@ -69,7 +76,8 @@ TEST_CASE("every probe is sent exactly once, recorded, and unchanged, in every l
             REQUIRE(item.request.id == given.id);
           }
           REQUIRE(seen == std::multiset<int32_t>{0, 1, 2, 3, 4});
-          if (std::string(shape) != "mixed") REQUIRE(built.workload.items.size() % std::stoul(concurrency) == 0);
+          if (std::string(shape) != "mixed")
+            REQUIRE(built.workload.items.size() % std::stoul(concurrency) == 0);
         }
       }
     }
@@ -92,11 +100,14 @@ TEST_CASE("same: copies of the set fill the last wave, unrecorded, asking the sa
 
 TEST_CASE("neighbours stand beside every probe, with the length and sampling that they promise") {
   const auto requests = prompts({5, 6, 7, 50}, 8);
-  for (const auto& [kind, tokens] : std::vector<std::pair<std::string, std::vector<size_t>>>{
-           {"other", {5, 6, 7, 50}}, {"sampled", {5, 6, 7, 50}}, {"shorter", {4, 4, 4, 4}}, {"longer", {20, 24, 28, 92}}}) {
+  for (const auto& [kind, tokens] :
+       std::vector<std::pair<std::string, std::vector<size_t>>>{{"other", {5, 6, 7, 50}},
+                                                                {"sampled", {5, 6, 7, 50}},
+                                                                {"shorter", {4, 4, 4, 4}},
+                                                                {"longer", {20, 24, 28, 92}}}) {
     CAPTURE(kind);
-    const BuiltWorkload built =
-        build({{"load.concurrency", "4"}, {"load.neighbours", kind}}, requests, {.context_tokens = 100, .max_concurrency = 0});
+    const BuiltWorkload built = build({{"load.concurrency", "4"}, {"load.neighbours", kind}},
+                                      requests, {.context_tokens = 100, .max_concurrency = 0});
     CHECK(picture(built) == "p0 n p1 n p2 n p3 n");
     std::set<uint64_t> seeds;
     for (size_t i = 0; i < 4; ++i) {
@@ -112,7 +123,8 @@ TEST_CASE("neighbours stand beside every probe, with the length and sampling tha
     CHECK(seeds.size() == 4);
   }
   const Error e = error_of([&] {
-    build({{"load.concurrency", "4"}, {"load.neighbours", "longer"}}, prompts({92}), {.context_tokens = 100, .max_concurrency = 0});
+    build({{"load.concurrency", "4"}, {"load.neighbours", "longer"}}, prompts({92}),
+          {.context_tokens = 100, .max_concurrency = 0});
   });
   CHECK(e.message().find("no neighbour longer") != std::string::npos);
 }
@@ -136,32 +148,43 @@ TEST_CASE("position moves every prompt to another row") {
   }
 }
 
-TEST_CASE("batch shapes: ragged alternates, needle stands alone among short ones, mixed is staggered") {
+TEST_CASE(
+    "batch shapes: ragged alternates, needle stands alone among short ones, mixed is staggered") {
   const auto requests = prompts({10, 20, 30, 40});
-  CHECK(picture(build({{"load.concurrency", "2"}, {"load.batch_shape", "ragged"}}, requests)) == "p3 p0 p2 p1");
+  CHECK(picture(build({{"load.concurrency", "2"}, {"load.batch_shape", "ragged"}}, requests)) ==
+        "p3 p0 p2 p1");
 
-  const BuiltWorkload needle = build({{"load.concurrency", "3"}, {"load.batch_shape", "needle"}}, requests);
+  const BuiltWorkload needle =
+      build({{"load.concurrency", "3"}, {"load.batch_shape", "needle"}}, requests);
   CHECK(picture(needle) == "p0 n n p1 n n p2 n n p3 n n");
   CHECK(length(needle.workload.items[1]) == 4);
-  CHECK(picture(build({{"load.concurrency", "3"}, {"load.batch_shape", "needle"}, {"load.position", "last"}}, requests)) ==
-        "n n p3 n n p2 n n p1 n n p0");
-  const BuiltWorkload shuffled =
-      build({{"load.concurrency", "3"}, {"load.batch_shape", "needle"}, {"load.position", "permuted"}}, requests);
+  CHECK(picture(build(
+            {{"load.concurrency", "3"}, {"load.batch_shape", "needle"}, {"load.position", "last"}},
+            requests)) == "n n p3 n n p2 n n p1 n n p0");
+  const BuiltWorkload shuffled = build(
+      {{"load.concurrency", "3"}, {"load.batch_shape", "needle"}, {"load.position", "permuted"}},
+      requests);
   for (size_t wave = 0; wave < 4; ++wave) {
     int n_probes = 0;
     for (size_t i = 0; i < 3; ++i) n_probes += shuffled.workload.items[3 * wave + i].recorded;
     CHECK(n_probes == 1);
   }
 
-  const BuiltWorkload mixed = build({{"load.concurrency", "3"}, {"load.batch_shape", "mixed"}}, requests);
+  const BuiltWorkload mixed =
+      build({{"load.concurrency", "3"}, {"load.batch_shape", "mixed"}}, requests);
   CHECK(picture(mixed) == "n n n p0 p1 p2 p3 n n n n n");
-  for (size_t i = 0; i < 3; ++i) CHECK(mixed.workload.items[i].request.max_tokens == static_cast<int32_t>(2 * (i + 1)));
+  for (size_t i = 0; i < 3; ++i)
+    CHECK(mixed.workload.items[i].request.max_tokens == static_cast<int32_t>(2 * (i + 1)));
 }
 
 TEST_CASE("prompt.length keeps the first token and the end") {
   const auto requests = prompts({10, 3});
-  const auto with = [&](const char* value, ModelLimits limits = {}) { return build({{"prompt.length", value}}, requests, limits); };
-  const auto ids = [](const BuiltWorkload& b, size_t i) { return b.workload.items[i].request.prompt_token_ids; };
+  const auto with = [&](const char* value, ModelLimits limits = {}) {
+    return build({{"prompt.length", value}}, requests, limits);
+  };
+  const auto ids = [](const BuiltWorkload& b, size_t i) {
+    return b.workload.items[i].request.prompt_token_ids;
+  };
   CHECK(ids(with("as-given"), 0) == requests[0].prompt_token_ids);
   CHECK(ids(with("4"), 0) == std::vector<int32_t>{1, 1007, 1008, 1009});
   CHECK(ids(with("1"), 0) == std::vector<int32_t>{1009});
@@ -173,20 +196,28 @@ TEST_CASE("prompt.length keeps the first token and the end") {
   CHECK(ids(with("medium"), 1).size() == 256);
   CHECK(ids(with("near-limit", {.context_tokens = 100, .max_concurrency = 0}), 1).size() == 92);
   CHECK(error_of([&] { with("near-limit"); }).message().find("does not tell") != std::string::npos);
-  CHECK(error_of([&] { with("near-limit", {.context_tokens = 8, .max_concurrency = 0}); }).message().find("fills the context") !=
-        std::string::npos);
+  CHECK(error_of([&] { with("near-limit", {.context_tokens = 8, .max_concurrency = 0}); })
+            .message()
+            .find("fills the context") != std::string::npos);
 }
 
 TEST_CASE("output.length and sampling.* change what is asked") {
   const auto requests = prompts({10});
   const ModelLimits limits{.context_tokens = 100, .max_concurrency = 0};
-  const auto with = [&](const AxisValues& values) { return build(values, requests, limits).workload.items[0].request; };
+  const auto with = [&](const AxisValues& values) {
+    return build(values, requests, limits).workload.items[0].request;
+  };
   CHECK(with({{"output.length", "as-given"}}).max_tokens == 8);
   CHECK(with({{"output.length", "64"}}).max_tokens == 64);
   CHECK(with({{"output.length", "long"}}).max_tokens == 90);
-  const Request r = with({{"sampling.temperature", "0.7"}, {"sampling.seed", "18446744073709551615"}, {"sampling.top_k", "40"},
-                          {"sampling.top_p", "0.9"}, {"sampling.min_p", "0.05"}, {"sampling.repetition_penalty", "1.1"},
-                          {"sampling.frequency_penalty", "-0.5"}, {"sampling.presence_penalty", "0.25"}});
+  const Request r = with({{"sampling.temperature", "0.7"},
+                          {"sampling.seed", "18446744073709551615"},
+                          {"sampling.top_k", "40"},
+                          {"sampling.top_p", "0.9"},
+                          {"sampling.min_p", "0.05"},
+                          {"sampling.repetition_penalty", "1.1"},
+                          {"sampling.frequency_penalty", "-0.5"},
+                          {"sampling.presence_penalty", "0.25"}});
   CHECK(r.sampling.temperature == 0.7);
   CHECK(r.sampling.seed == 18446744073709551615u);
   CHECK(r.sampling.seed_source == SeedSource::kRequest);
@@ -207,18 +238,31 @@ TEST_CASE("a cell that the prompts or the target make impossible is refused, nam
   CHECK(past.message().find("13 tokens") != std::string::npos);
   CHECK(past.message().find("20") != std::string::npos);
   CHECK_NOTHROW(build({}, prompts({10, 12}), limits));
-  CHECK(error_of([&] { build({{"load.concurrency", "9"}}, prompts({5}), limits); }).message().find("at most 8") != std::string::npos);
+  CHECK(error_of([&] {
+          build({{"load.concurrency", "9"}}, prompts({5}), limits);
+        })
+            .message()
+            .find("at most 8") != std::string::npos);
   CHECK(build({{"load.concurrency", "peak"}}, prompts({5}), limits).workload.concurrency == 8);
-  CHECK(error_of([&] { build({{"load.concurrency", "peak"}}, prompts({5})); }).code() == ErrorCode::unsupported);
+  CHECK(error_of([&] {
+          build({{"load.concurrency", "peak"}}, prompts({5}));
+        }).code() == ErrorCode::unsupported);
   CHECK(error_of([&] { build({}, {}); }).code() == ErrorCode::usage);
-  CHECK(error_of([&] { build({}, prompts({0})); }).message().find("no tokens") != std::string::npos);
-  CHECK(error_of([&] { build({}, prompts({3}, 0)); }).message().find("at least 1") != std::string::npos);
+  CHECK(error_of([&] { build({}, prompts({0})); }).message().find("no tokens") !=
+        std::string::npos);
+  CHECK(error_of([&] { build({}, prompts({3}, 0)); }).message().find("at least 1") !=
+        std::string::npos);
 }
 
 TEST_CASE("the target's settings are those that the plan mentions") {
-  const BuiltWorkload built = build({{"engine.chunked_prefill", "off"}, {"engine.threads", "2"}, {"engine.speculation", "off"},
-                                     {"load.concurrency", "2"}, {"output.length", "4"}}, prompts({5}));
-  CHECK(built.workload.settings == AxisValues{{"engine.chunked_prefill", "off"}, {"engine.threads", "2"}});
+  const BuiltWorkload built = build({{"engine.chunked_prefill", "off"},
+                                     {"engine.threads", "2"},
+                                     {"engine.speculation", "off"},
+                                     {"load.concurrency", "2"},
+                                     {"output.length", "4"}},
+                                    prompts({5}));
+  CHECK(built.workload.settings ==
+        AxisValues{{"engine.chunked_prefill", "off"}, {"engine.threads", "2"}});
 }
 
 TEST_CASE("an estimate counts requests and tokens, neighbours and repeats included") {

@@ -1,5 +1,5 @@
-// Files that are no stores, stores that cannot be used, and stores that someone has edited: each is refused in words, and
-// nothing is left half written.
+// Files that are no stores, stores that cannot be used, and stores that someone has edited: each is
+// refused in words, and nothing is left half written.
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -16,7 +16,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-void write(const fs::path& path, std::string_view content) { write_file_atomically(path, content); }
+void write(const fs::path& path, std::string_view content) {
+  write_file_atomically(path, content);
+}
 
 // A small finished store.
 void make_store(const fs::path& path, int32_t n_positions = 3) {
@@ -29,7 +31,9 @@ void make_store(const fs::path& path, int32_t n_positions = 3) {
 }
 
 void require_refused(const fs::path& path, StoreMode mode, const std::string& word) {
-  const Error e = error_of([&] { static_cast<void>(Store::open(path, mode, {.busy_timeout_ms = 10, .max_size_bytes = {}})); });
+  const Error e = error_of([&] {
+    static_cast<void>(Store::open(path, mode, {.busy_timeout_ms = 10, .max_size_bytes = {}}));
+  });
   CAPTURE(e.message());
   CHECK(e.code() == ErrorCode::environment);
   CHECK(e.message().find(word) != std::string::npos);
@@ -173,7 +177,8 @@ TEST_CASE("a full disk keeps what was acknowledged and stores nothing half") {
   const RunRecord header = sample_header("run-1");
   int32_t n_stored = 0;
   {
-    Store store = Store::open(folder / "s.db", StoreMode::kRecord, {.busy_timeout_ms = 1000, .max_size_bytes = 400'000});
+    Store store = Store::open(folder / "s.db", StoreMode::kRecord,
+                              {.busy_timeout_ms = 1000, .max_size_bytes = 400'000});
     store.create_run(header);
     const auto recorder = store.recorder("run-1");
     SampleRecord sample = sample_answers(header, 64)[0];
@@ -195,8 +200,10 @@ TEST_CASE("a full disk keeps what was acknowledged and stores nothing half") {
 
 TEST_CASE("a disk that is full from the start leaves no file behind") {
   const ScratchFolder folder;
-  const Error e = error_of(
-      [&] { static_cast<void>(Store::open(folder / "s.db", StoreMode::kRecord, {.busy_timeout_ms = 0, .max_size_bytes = 4096})); });
+  const Error e = error_of([&] {
+    static_cast<void>(Store::open(folder / "s.db", StoreMode::kRecord,
+                                  {.busy_timeout_ms = 0, .max_size_bytes = 4096}));
+  });
   CHECK(e.message().find("no space left") != std::string::npos);
   CHECK(fs::is_empty(folder.path()));
 }
@@ -208,7 +215,8 @@ TEST_CASE("a truncated store is refused wherever it is cut") {
   for (size_t n = 1; n < whole.size(); n += n < 200 ? 1 : 997) {
     CAPTURE(n);
     write(folder / "cut.db", std::string_view(whole).substr(0, n));
-    const Error e = error_of([&] { static_cast<void>(Store::open(folder / "cut.db", StoreMode::kRead)); });
+    const Error e =
+        error_of([&] { static_cast<void>(Store::open(folder / "cut.db", StoreMode::kRead)); });
     REQUIRE(e.code() == ErrorCode::environment);
     REQUIRE(e.message().find(n < 16 ? "not an SQLite" : "truncated") != std::string::npos);
   }
@@ -247,19 +255,31 @@ TEST_CASE("edited rows are found by check and refused by load") {
     bool loads = false;  // a load alone need not notice
   };
   for (const Edit& e : std::vector<Edit>{
-           {"UPDATE sample SET tokens = x'00' WHERE sample_key = 2", "tokens has 1 bytes, expected 12"},
-           {"UPDATE sample SET logprobs = zeroblob(400) WHERE sample_key = 2", "logprobs has 400 bytes"},
-           {"UPDATE sample SET n_positions = 2000000000 WHERE sample_key = 2", "tokens has 12 bytes"},
+           {"UPDATE sample SET tokens = x'00' WHERE sample_key = 2",
+            "tokens has 1 bytes, expected 12"},
+           {"UPDATE sample SET logprobs = zeroblob(400) WHERE sample_key = 2",
+            "logprobs has 400 bytes"},
+           {"UPDATE sample SET n_positions = 2000000000 WHERE sample_key = 2",
+            "tokens has 12 bytes"},
            {"UPDATE sample SET n_positions = -1 WHERE sample_key = 2", "n_positions is -1"},
-           {"UPDATE sample SET logits_hashes = x'' WHERE sample_key = 2", "logits_hashes has 0 bytes"},
-           {"UPDATE sample SET logits_hashes = NULL WHERE sample_key = 2", "claims evidence that is not stored"},
-           {"UPDATE sample SET margins = zeroblob(11) WHERE sample_key = 2", "margins has 11 bytes"},
-           {"UPDATE sample SET evidence = x'ffffff' WHERE sample_key = 2", "evidence of position 0"},
-           {"UPDATE sample SET top_counts = x'ffffff7f0000000000000000' WHERE sample_key = 2", "more alternatives than there are"},
-           {"UPDATE sample SET top_counts = x'ffffffff0000000000000000' WHERE sample_key = 2", "more alternatives than there are"},
-           {"UPDATE sample SET top_counts = NULL WHERE sample_key = 2", "more alternatives than top_counts"},
-           {"UPDATE sample SET top_logprobs = x'' WHERE sample_key = 2", "top_logprobs has 0 bytes"},
-           {"UPDATE sample SET prefill_chunks = x'000000' WHERE sample_key = 2", "prefill_chunks has 3 bytes"},
+           {"UPDATE sample SET logits_hashes = x'' WHERE sample_key = 2",
+            "logits_hashes has 0 bytes"},
+           {"UPDATE sample SET logits_hashes = NULL WHERE sample_key = 2",
+            "claims evidence that is not stored"},
+           {"UPDATE sample SET margins = zeroblob(11) WHERE sample_key = 2",
+            "margins has 11 bytes"},
+           {"UPDATE sample SET evidence = x'ffffff' WHERE sample_key = 2",
+            "evidence of position 0"},
+           {"UPDATE sample SET top_counts = x'ffffff7f0000000000000000' WHERE sample_key = 2",
+            "more alternatives than there are"},
+           {"UPDATE sample SET top_counts = x'ffffffff0000000000000000' WHERE sample_key = 2",
+            "more alternatives than there are"},
+           {"UPDATE sample SET top_counts = NULL WHERE sample_key = 2",
+            "more alternatives than top_counts"},
+           {"UPDATE sample SET top_logprobs = x'' WHERE sample_key = 2",
+            "top_logprobs has 0 bytes"},
+           {"UPDATE sample SET prefill_chunks = x'000000' WHERE sample_key = 2",
+            "prefill_chunks has 3 bytes"},
            {"UPDATE sample SET finish_reason = 'tired' WHERE sample_key = 2", "'tired' is unknown"},
            {"UPDATE sample SET cell_index = 77 WHERE sample_key = 2", "cell 77"},
            {"UPDATE sample SET prompt_index = -1 WHERE sample_key = 2", "prompt is -1"},
@@ -286,7 +306,8 @@ TEST_CASE("edited rows are found by check and refused by load") {
            {"UPDATE fingerprint_item SET source = 'x'", "'x' is unknown"},
            {"DROP VIEW v_axis", "view v_axis is missing", true},
            {"CREATE TABLE extra (x)", "table extra does not belong", true},
-           {"CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM run; END", "trigger t does not belong", true},
+           {"CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM run; END",
+            "trigger t does not belong", true},
            {"DROP TABLE sample", "sample"}}) {
     CAPTURE(e.sql);
     fs::copy_file(folder / "good.db", folder / "edited.db", fs::copy_options::overwrite_existing);
@@ -299,7 +320,8 @@ TEST_CASE("edited rows are found by check and refused by load") {
     if (e.loads) {
       CHECK_NOTHROW(static_cast<void>(store.load_run("run-1")));
     } else {
-      CHECK(error_of([&] { static_cast<void>(store.load_run("run-1")); }).code() == ErrorCode::environment);
+      CHECK(error_of([&] { static_cast<void>(store.load_run("run-1")); }).code() ==
+            ErrorCode::environment);
     }
   }
 }

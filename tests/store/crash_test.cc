@@ -1,5 +1,5 @@
-// kill -9 while recording: whatever was acknowledged is there afterwards, nothing is there twice, and a resumed run ends
-// like one that was never interrupted.
+// kill -9 while recording: whatever was acknowledged is there afterwards, nothing is there twice,
+// and a resumed run ends like one that was never interrupted.
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -15,10 +15,11 @@ using namespace isobit::testing;
 
 namespace {
 
-// Records `samples` in a child process that reports each landing through a pipe, and kills it after `n_before_kill`
-// landings. Returns how many landings were reported in all.
-size_t record_and_kill(const std::filesystem::path& path, const RunRecord& header, const std::vector<SampleRecord>& samples,
-                       size_t n_before_kill, bool first_time) {
+// Records `samples` in a child process that reports each landing through a pipe, and kills it after
+// `n_before_kill` landings. Returns how many landings were reported in all.
+size_t record_and_kill(const std::filesystem::path& path, const RunRecord& header,
+                       const std::vector<SampleRecord>& samples, size_t n_before_kill,
+                       bool first_time) {
   int acknowledged[2];
   REQUIRE(::pipe(acknowledged) == 0);
   const pid_t child = ::fork();
@@ -73,8 +74,10 @@ TEST_CASE("a killed recorder loses no acknowledged sample and doubles none") {
     size_t n_acknowledged = 0;
     for (int attempt = 0; attempt < 2; ++attempt) {
       const size_t kill_after = 1 + random() % (samples.size() - 1);
-      n_acknowledged = std::max(n_acknowledged, record_and_kill(folder / "s.db", header, samples, kill_after, attempt == 0));
-      Store store = Store::open(folder / "s.db", StoreMode::kRead);  // with the journal of the dead process beside it
+      n_acknowledged = std::max(n_acknowledged, record_and_kill(folder / "s.db", header, samples,
+                                                                kill_after, attempt == 0));
+      Store store = Store::open(
+          folder / "s.db", StoreMode::kRead);  // with the journal of the dead process beside it
       const RunRecord back = store.load_run("run-1");
       CHECK(back.status == "running");
       CHECK(back.samples.size() >= n_acknowledged);
@@ -94,6 +97,7 @@ TEST_CASE("a killed recorder loses no acknowledged sample and doubles none") {
     CHECK(store.info().n_samples == static_cast<int64_t>(samples.size()));
     store.close();
     CHECK_FALSE(std::filesystem::exists(folder / "s.db-wal"));
-    CHECK(Store::open(folder / "s.db", StoreMode::kRead).load_run("run-1").samples.size() == samples.size());
+    CHECK(Store::open(folder / "s.db", StoreMode::kRead).load_run("run-1").samples.size() ==
+          samples.size());
   }
 }

@@ -36,7 +36,9 @@ class ScratchFolder {
   std::filesystem::path path_;
 };
 
-inline uint32_t bits(float value) { return std::bit_cast<uint32_t>(value); }
+inline uint32_t bits(float value) {
+  return std::bit_cast<uint32_t>(value);
+}
 
 template <typename Call>
 Error error_of(const Call& call) {
@@ -91,7 +93,8 @@ inline RunRecord sample_header(const std::string& id) {
     CellRecord& cell = run.cells.emplace_back();
     cell.index = i;
     cell.name = i == 0 ? "reference" : "load.concurrency=" + std::to_string(8 * i);
-    cell.values = {{"load.concurrency", i == 0 ? "1" : std::to_string(8 * i)}, {"engine.kernel_set", "cpu"}};
+    cell.values = {{"load.concurrency", i == 0 ? "1" : std::to_string(8 * i)},
+                   {"engine.kernel_set", "cpu"}};
   }
   return run;
 }
@@ -104,8 +107,14 @@ inline Trace sample_trace(const Request& request, int32_t choice, int32_t n_posi
   trace.text = "an answer";
   trace.ttft_ms = 0.25;
   trace.total_ms = 3.5;
-  trace.scheduling = {.max_batch_requests = 8, .min_batch_requests = 2, .max_batch_tokens = 100, .first_row = 3,
-                      .prefill_chunks_tokens = {16, 16, 4}, .n_steps = 12, .n_mixed_steps = 5, .n_cached_tokens = 1,
+  trace.scheduling = {.max_batch_requests = 8,
+                      .min_batch_requests = 2,
+                      .max_batch_tokens = 100,
+                      .first_row = 3,
+                      .prefill_chunks_tokens = {16, 16, 4},
+                      .n_steps = 12,
+                      .n_mixed_steps = 5,
+                      .n_cached_tokens = 1,
                       .n_preemptions = 2};
   for (int32_t i = 0; i < n_positions; ++i) {
     TracePosition& p = trace.positions.emplace_back();
@@ -113,12 +122,14 @@ inline Trace sample_trace(const Request& request, int32_t choice, int32_t n_posi
     p.logprob = -0.1f * static_cast<float>(i + 1);
     p.margin = 0.5f + static_cast<float>(i);
     p.logits_hash.emplace().fill(static_cast<uint8_t>(i + 1));
-    for (int32_t k = 0; k < 5; ++k) p.top.push_back({p.token_id + k, p.logprob - static_cast<float>(k)});
+    for (int32_t k = 0; k < 5; ++k)
+      p.top.push_back({p.token_id + k, p.logprob - static_cast<float>(k)});
   }
   return trace;
 }
 
-// Every sample of a run, two repeats of the reference cell and of the last one, in the order in which they are read back.
+// Every sample of a run, two repeats of the reference cell and of the last one, in the order in
+// which they are read back.
 inline std::vector<SampleRecord> sample_answers(const RunRecord& run, int32_t n_positions) {
   std::vector<SampleRecord> out;
   for (const CellRecord& cell : run.cells) {
@@ -138,7 +149,8 @@ inline std::vector<SampleRecord> sample_answers(const RunRecord& run, int32_t n_
 }
 
 // Records samples and ends every cell; the third cell was not exercised.
-inline void record_all(Store& store, const RunRecord& run, const std::vector<SampleRecord>& samples) {
+inline void record_all(Store& store, const RunRecord& run,
+                       const std::vector<SampleRecord>& samples) {
   const auto recorder = store.recorder(run.id);
   for (CellRecord cell : run.cells) {
     recorder->begin_cell(cell);

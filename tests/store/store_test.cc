@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "tests/store/sample_runs.h"
 #include "store/database.h"
 #include "store/migrations.h"
+#include "tests/store/sample_runs.h"
 
 using namespace isobit;
 using namespace isobit::testing;
@@ -154,12 +154,14 @@ TEST_CASE("after a clean close the store is one file without a journal") {
     store.close();
   }
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(folder.path())) names.push_back(entry.path().filename());
+  for (const auto& entry : fs::directory_iterator(folder.path()))
+    names.push_back(entry.path().filename());
   CHECK(names == std::vector<std::string>{"s.db"});
   CHECK(read_file(folder / "s.db").substr(18, 2) == std::string("\1\1", 2));  // header: no WAL
 }
 
-TEST_CASE("a sample that arrives twice is stored once, and the second says whether it was the same") {
+TEST_CASE(
+    "a sample that arrives twice is stored once, and the second says whether it was the same") {
   const ScratchFolder folder;
   const RunRecord header = sample_header("run-1");
   Store store = Store::open(folder / "s.db", StoreMode::kRecord);
@@ -193,11 +195,15 @@ TEST_CASE("a run is named by latest, latest~N, its id or a unique beginning") {
   CHECK(store.resolve_ref("latest~3") == "aa11");
   CHECK(store.resolve_ref("b") == "bb33");
   CHECK(store.resolve_ref("aa2") == "aa2");  // an exact id, though it begins another
-  CHECK(error_of([&] { store.resolve_ref("latest~4"); }).message().find("4 runs") != std::string::npos);
-  CHECK(error_of([&] { store.resolve_ref("aa"); }).message().find("aa11, aa22, aa2") != std::string::npos);
-  CHECK(error_of([&] { store.resolve_ref("bb34"); }).message().find("did you mean 'bb33'") != std::string::npos);
+  CHECK(error_of([&] { store.resolve_ref("latest~4"); }).message().find("4 runs") !=
+        std::string::npos);
+  CHECK(error_of([&] { store.resolve_ref("aa"); }).message().find("aa11, aa22, aa2") !=
+        std::string::npos);
+  CHECK(error_of([&] { store.resolve_ref("bb34"); }).message().find("did you mean 'bb33'") !=
+        std::string::npos);
   CHECK(error_of([&] { store.resolve_ref("@baseline"); }).code() == ErrorCode::unsupported);
-  for (const char* bad : {"", "latest~", "latest~-1", "latest~x", "latest~99999999999999999999", "zz"}) {
+  for (const char* bad :
+       {"", "latest~", "latest~-1", "latest~x", "latest~99999999999999999999", "zz"}) {
     CAPTURE(bad);
     CHECK(error_of([&] { store.resolve_ref(bad); }).code() == ErrorCode::usage);
   }
@@ -207,12 +213,15 @@ TEST_CASE("a run id is taken once and has a plain spelling") {
   const ScratchFolder folder;
   Store store = Store::open(folder / "s.db", StoreMode::kRecord);
   store.create_run(sample_header("run-1"));
-  CHECK(error_of([&] { store.create_run(sample_header("run-1")); }).message().find("already") != std::string::npos);
-  for (const std::string& bad : {std::string(), std::string("a b"), std::string(65, 'a'), std::string("../x"), std::string("a\n")}) {
+  CHECK(error_of([&] { store.create_run(sample_header("run-1")); }).message().find("already") !=
+        std::string::npos);
+  for (const std::string& bad : {std::string(), std::string("a b"), std::string(65, 'a'),
+                                 std::string("../x"), std::string("a\n")}) {
     CHECK(error_of([&] { store.create_run(sample_header(bad)); }).code() == ErrorCode::usage);
   }
   CHECK(store.list_runs().size() == 1);
-  CHECK(error_of([&] { store.load_run("run-2"); }).message().find("did you mean 'run-1'") != std::string::npos);
+  CHECK(error_of([&] { store.load_run("run-2"); }).message().find("did you mean 'run-1'") !=
+        std::string::npos);
 }
 
 TEST_CASE("lists and totals count what is there") {
@@ -254,6 +263,7 @@ TEST_CASE("ten thousand samples of 64 positions are recorded in seconds") {
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   MESSAGE("10,000 samples in " << seconds.count() << " s");
-  CHECK(seconds.count() < 60);  // a few seconds on an idle machine; a sync per sample would take minutes
+  CHECK(seconds.count() <
+        60);  // a few seconds on an idle machine; a sync per sample would take minutes
   CHECK(store.info().n_samples == 10000);
 }

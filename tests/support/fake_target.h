@@ -1,9 +1,9 @@
-// A target whose answers are a pure function of the request, with a scheduler that really batches, chunks and mixes in
-// its bookkeeping, and with planted faults by switch. Detectors are tested against it: without a fault nothing may be
-// found, with one the one.
+// A target whose answers are a pure function of the request, with a scheduler that really batches,
+// chunks and mixes in its bookkeeping, and with planted faults by switch. Detectors are tested
+// against it: without a fault nothing may be found, with one the one.
 //
-// The arithmetic is a hash: token i depends on the prompt, on the tokens before it, and on the seed where the request
-// samples. So a changed token changes every later one, as in a model.
+// The arithmetic is a hash: token i depends on the prompt, on the tokens before it, and on the seed
+// where the request samples. So a changed token changes every later one, as in a model.
 #pragma once
 
 #include <bit>
@@ -18,22 +18,23 @@
 namespace isobit::testing {
 
 struct FakeFaults {
-  std::optional<int32_t> diverge_above_batch;   // a step with more requests than this takes another token
-  std::optional<int32_t> diverge_at;            // the position from which the fault above acts (default 0)
-  std::optional<int32_t> shift_ulp_above_batch; // a logprob moves by one ulp, the token stays
-  std::optional<std::string> error_for;         // this request ends in an error
-  bool reorder_answers = false;                 // the first two answers change places
-  bool drop_last_token = false;                 // one token fewer than was asked for
-  bool truncate_evidence = false;               // logits hashes and margins end halfway
-  bool skip_first_answer = false;               // one sample is never delivered
-  bool deliver_twice = false;                   // the first answer comes twice
-  bool never_batches = false;                   // one request at a time, whatever the concurrency
-  bool ignores_chunking = false;                // prompts in one piece, whatever the setting
-  bool chunks_always = false;                   // pieces of 3 tokens although chunked prefill is off
-  bool separates_prefill = false;               // prefill and decode never share a step
-  bool reports_nothing = false;                 // no scheduling facts
-  std::optional<int32_t> unstable_from_run;     // from this call of run() on, other answers
-  std::optional<int32_t> fail_after;            // Error(environment) after this many answers, over all calls
+  std::optional<int32_t>
+      diverge_above_batch;            // a step with more requests than this takes another token
+  std::optional<int32_t> diverge_at;  // the position from which the fault above acts (default 0)
+  std::optional<int32_t> shift_ulp_above_batch;  // a logprob moves by one ulp, the token stays
+  std::optional<std::string> error_for;          // this request ends in an error
+  bool reorder_answers = false;                  // the first two answers change places
+  bool drop_last_token = false;                  // one token fewer than was asked for
+  bool truncate_evidence = false;                // logits hashes and margins end halfway
+  bool skip_first_answer = false;                // one sample is never delivered
+  bool deliver_twice = false;                    // the first answer comes twice
+  bool never_batches = false;                    // one request at a time, whatever the concurrency
+  bool ignores_chunking = false;                 // prompts in one piece, whatever the setting
+  bool chunks_always = false;                // pieces of 3 tokens although chunked prefill is off
+  bool separates_prefill = false;            // prefill and decode never share a step
+  bool reports_nothing = false;              // no scheduling facts
+  std::optional<int32_t> unstable_from_run;  // from this call of run() on, other answers
+  std::optional<int32_t> fail_after;  // Error(environment) after this many answers, over all calls
 };
 
 class FakeTarget : public Target {
@@ -42,14 +43,18 @@ class FakeTarget : public Target {
 
   std::string name() const override { return "fake"; }
   Capabilities capabilities() const override {
-    return {.logprobs = true, .logits_hashes = true, .teacher_forcing = true,
-            .axes = {"engine.chunked_prefill", "engine.kernel_set", "engine.kv_dtype", "engine.threads", "engine.isa"}};
+    return {.logprobs = true,
+            .logits_hashes = true,
+            .teacher_forcing = true,
+            .axes = {"engine.chunked_prefill", "engine.kernel_set", "engine.kv_dtype",
+                     "engine.threads", "engine.isa"}};
   }
 
   void run(const Workload& workload, const std::function<void(size_t, Trace)>& on_trace) override {
     workloads_.push_back(workload);
     std::vector<Answer> done = schedule(workload);
-    if (faults_.reorder_answers && done.size() >= 2) std::swap(done[0].trace.positions, done[1].trace.positions);
+    if (faults_.reorder_answers && done.size() >= 2)
+      std::swap(done[0].trace.positions, done[1].trace.positions);
     for (size_t i = 0; i < done.size(); ++i) {
       if (faults_.skip_first_answer && i == 0) continue;
       if (faults_.fail_after && n_delivered_ == *faults_.fail_after) {
@@ -87,11 +92,13 @@ class FakeTarget : public Target {
   int32_t chunk_tokens(const Workload& workload) const {
     if (faults_.chunks_always) return 3;
     const auto at = workload.settings.find("engine.chunked_prefill");
-    if (faults_.ignores_chunking || at == workload.settings.end() || at->second == "off") return INT32_MAX;
+    if (faults_.ignores_chunking || at == workload.settings.end() || at->second == "off")
+      return INT32_MAX;
     return std::stoi(at->second);
   }
 
-  // Continuous batching: each step computes one piece of every prompt that is not done and one token of the others.
+  // Continuous batching: each step computes one piece of every prompt that is not done and one
+  // token of the others.
   std::vector<Answer> schedule(const Workload& workload) {
     std::vector<Answer> done;
     std::vector<Running> waiting, running;
@@ -104,7 +111,8 @@ class FakeTarget : public Target {
     }
     const size_t limit = faults_.never_batches ? 1 : static_cast<size_t>(workload.concurrency);
     while (!waiting.empty() || !running.empty()) {
-      for (; !waiting.empty() && running.size() < limit; waiting.pop_back()) running.push_back(std::move(waiting.back()));
+      for (; !waiting.empty() && running.size() < limit; waiting.pop_back())
+        running.push_back(std::move(waiting.back()));
       step(workload, running);
       std::erase_if(running, [&](Running& r) {
         if (!finished(workload, r)) return false;
@@ -116,11 +124,13 @@ class FakeTarget : public Target {
   }
 
   static bool finished(const Workload& workload, const Running& r) {
-    return static_cast<int32_t>(r.trace.positions.size()) >= workload.items[r.item].request.max_tokens;
+    return static_cast<int32_t>(r.trace.positions.size()) >=
+           workload.items[r.item].request.max_tokens;
   }
 
   static bool in_prefill(const Workload& workload, const Running& r) {
-    return r.n_prefilled < static_cast<int32_t>(workload.items[r.item].request.prompt_token_ids.size());
+    return r.n_prefilled <
+           static_cast<int32_t>(workload.items[r.item].request.prompt_token_ids.size());
   }
 
   void step(const Workload& workload, std::vector<Running>& running) {
@@ -138,9 +148,11 @@ class FakeTarget : public Target {
       facts.n_steps++;
       facts.n_mixed_steps += mixed;
       facts.max_batch_requests = std::max(facts.max_batch_requests, n_requests);
-      facts.min_batch_requests = facts.n_steps == 1 ? n_requests : std::min(facts.min_batch_requests, n_requests);
+      facts.min_batch_requests =
+          facts.n_steps == 1 ? n_requests : std::min(facts.min_batch_requests, n_requests);
       if (prefill) {
-        const auto n_prompt = static_cast<int32_t>(workload.items[r.item].request.prompt_token_ids.size());
+        const auto n_prompt =
+            static_cast<int32_t>(workload.items[r.item].request.prompt_token_ids.size());
         const int32_t n = std::min(chunk_tokens(workload), n_prompt - r.n_prefilled);
         facts.prefill_chunks_tokens.push_back(n);
         r.n_prefilled += n;
@@ -152,7 +164,8 @@ class FakeTarget : public Target {
       }
       generate(workload.items[r.item].request, r, n_requests);
     }
-    for (Running& r : running) r.trace.scheduling.max_batch_tokens = std::max(r.trace.scheduling.max_batch_tokens, n_rows);
+    for (Running& r : running)
+      r.trace.scheduling.max_batch_tokens = std::max(r.trace.scheduling.max_batch_tokens, n_rows);
   }
 
   void generate(const Request& request, Running& r, int32_t n_requests) {
@@ -160,17 +173,21 @@ class FakeTarget : public Target {
     uint64_t state = 1;
     for (const int32_t id : request.prompt_token_ids) state = mix(state, static_cast<uint64_t>(id));
     for (const int32_t id : r.tokens) state = mix(state, static_cast<uint64_t>(id));
-    if (request.sampling.temperature > 0) state = mix(state, mix(request.sampling.seed, static_cast<uint64_t>(r.choice)));
+    if (request.sampling.temperature > 0)
+      state = mix(state, mix(request.sampling.seed, static_cast<uint64_t>(r.choice)));
     const bool acts = at >= faults_.diverge_at.value_or(0);
-    if (faults_.diverge_above_batch && n_requests > *faults_.diverge_above_batch && acts) state = mix(state, 77);
-    if (faults_.unstable_from_run && static_cast<int32_t>(workloads_.size()) > *faults_.unstable_from_run) {
+    if (faults_.diverge_above_batch && n_requests > *faults_.diverge_above_batch && acts)
+      state = mix(state, 77);
+    if (faults_.unstable_from_run &&
+        static_cast<int32_t>(workloads_.size()) > *faults_.unstable_from_run) {
       state = mix(state, workloads_.size());
     }
     TracePosition p = position(state, request.n_top);
     if (faults_.shift_ulp_above_batch && n_requests > *faults_.shift_ulp_above_batch && acts) {
       p.logprob = std::bit_cast<float>(std::bit_cast<uint32_t>(p.logprob) + 1);
     }
-    if (static_cast<size_t>(at) < request.forced_token_ids.size()) p.token_id = request.forced_token_ids[static_cast<size_t>(at)];
+    if (static_cast<size_t>(at) < request.forced_token_ids.size())
+      p.token_id = request.forced_token_ids[static_cast<size_t>(at)];
     r.tokens.push_back(p.token_id);
     r.trace.positions.push_back(std::move(p));
   }
@@ -182,7 +199,8 @@ class FakeTarget : public Target {
     p.margin = static_cast<float>((state >> 16) & 0xffff) * 0x1p-14f;
     Hash128& hash = p.logits_hash.emplace();
     for (size_t i = 0; i < hash.size(); ++i) hash[i] = static_cast<uint8_t>(mix(state, i));
-    for (int32_t k = 0; k < n_top; ++k) p.top.push_back({(p.token_id + k) % 1000, p.logprob - static_cast<float>(k)});
+    for (int32_t k = 0; k < n_top; ++k)
+      p.top.push_back({(p.token_id + k) % 1000, p.logprob - static_cast<float>(k)});
     return p;
   }
 
