@@ -43,7 +43,8 @@ std::vector<std::string> lines_of(std::string text, size_t width) {
   std::vector<std::string> lines;
   while (display_width(text) > width) {
     size_t cut = prefix_fitting(text, width);
-    const size_t seam = text.find_last_of(", ", cut - 1);
+    size_t seam = text.find_last_of(", ", cut - 1);
+    if (seam == std::string::npos || seam == 0) seam = text.find_last_of("=.-/:", cut - 1);
     if (seam != std::string::npos && seam > 0) cut = seam + 1;
     lines.push_back(text.substr(0, cut));
     text.erase(0, cut);

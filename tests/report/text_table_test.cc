@@ -44,6 +44,14 @@ TEST_CASE("a long cell name goes on in the next line, broken after a comma, and 
   CHECK(without_breaks(table).find("load.neighbours=longer") != std::string::npos);
 }
 
+TEST_CASE("a name without commas is broken after another sign rather than within a word") {
+  const std::string value(40, 'x');
+  const std::string table =
+      text_table({{"cell"}}, {{"engine.kernel_set=" + value + "-adaptive" + value}});
+  CHECK(table.find("engine.kernel_set=" + value + "-\nadaptive" + value + "\n") !=
+        std::string::npos);
+}
+
 TEST_CASE("no table is wider than asked, whatever is in it") {
   const std::vector<TableColumn> columns(16, {"a rather long title", Align::kRight});
   const std::vector<std::string> row(16, "\u4e2d\u6587\u5b57\u4e2d\u6587\u5b57 and \x1b[31m words");
