@@ -1,6 +1,4 @@
 # One static library per folder: isobit_<folder>, linked to what lib/layers.txt allows.
-include_directories(${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/lib)
-
 function(isobit_library folder dir)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${dir}/*.cc)
   if(folder STREQUAL kernels)
@@ -33,20 +31,3 @@ endforeach()
 if(OPENBLAS_FOUND)
   add_compile_definitions(ISOBIT_HAVE_OPENBLAS)
 endif()
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-  file(GLOB_RECURSE avx2_sources CONFIGURE_DEPENDS kernels/*_avx2.cc)
-  file(GLOB_RECURSE avx512_sources CONFIGURE_DEPENDS kernels/*_avx512.cc)
-  set_source_files_properties(${avx2_sources} PROPERTIES COMPILE_OPTIONS "-O3;-mavx2;-mfma;-mf16c")
-  set_source_files_properties(${avx512_sources} PROPERTIES
-    COMPILE_OPTIONS "-O3;-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mfma;-mf16c;-mprefer-vector-width=512")
-endif()
-
-# What lib/fingerprint records about this build. Warnings and flags that hold paths say nothing about results.
-get_property(build_options DIRECTORY PROPERTY COMPILE_OPTIONS)
-string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
-separate_arguments(build_flags UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build_type}}")
-list(APPEND build_flags ${build_options})
-list(FILTER build_flags EXCLUDE REGEX "^-W|/|\"")
-list(JOIN build_flags " " build_flags)
-set_source_files_properties(lib/fingerprint/build_facts.cc PROPERTIES COMPILE_DEFINITIONS
-  "ISOBIT_VERSION=\"${PROJECT_VERSION}\";ISOBIT_COMPILER=\"${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}\";ISOBIT_COMPILER_FLAGS=\"${build_flags}\";ISOBIT_BUILD_TYPE=\"${CMAKE_BUILD_TYPE}\";ISOBIT_CUDA_TOOLKIT=\"${CMAKE_CUDA_COMPILER_VERSION}\"")

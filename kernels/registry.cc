@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "kernels/cpu/cpu_sets.h"
 #include "kernels/cpu/reference.h"
-#if defined(ISOBIT_HAVE_OPENBLAS)
+#if defined(ISOBIT_HAVE_OPENBLAS) && !defined(ISOBIT_CORE_ONLY)
 #include "kernels/adaptive/adaptive.h"
 #endif
 
@@ -72,7 +72,7 @@ std::string why_not_neon() {
 #endif
 
 std::string why_not_openblas() {
-#if defined(ISOBIT_HAVE_OPENBLAS)
+#if defined(ISOBIT_HAVE_OPENBLAS) && !defined(ISOBIT_CORE_ONLY)
   return {};
 #else
   return "built without OpenBLAS";
@@ -90,7 +90,7 @@ constexpr auto kAvx512Set = cpu_kernel_set_avx512;
 constexpr const KernelSet& (*kAvx2Set)() = nullptr;
 constexpr const KernelSet& (*kAvx512Set)() = nullptr;
 #endif
-#if defined(ISOBIT_HAVE_OPENBLAS)
+#if defined(ISOBIT_HAVE_OPENBLAS) && !defined(ISOBIT_CORE_ONLY)
 constexpr auto kAdaptiveSet = adaptive_kernel_set;
 #else
 constexpr const KernelSet& (*kAdaptiveSet)() = nullptr;

@@ -1,0 +1,11 @@
+# Runs `goldens` and compares its lines with expected.txt; an instruction set that this machine lacks is SKIPPED.
+execute_process(COMMAND ${PROGRAM} ${ARGUMENTS} OUTPUT_VARIABLE printed RESULT_VARIABLE status)
+if(status EQUAL 77)
+  message("${printed}")
+  return()
+endif()
+file(READ ${EXPECTED} expected)
+if(NOT status EQUAL 0 OR NOT printed STREQUAL expected)
+  message(FATAL_ERROR "goldens ${ARGUMENTS} (exit ${status}) printed:\n${printed}expected:\n${expected}")
+endif()
+message("goldens ${ARGUMENTS}: the same")
