@@ -1,13 +1,15 @@
-// attention over the paged cache: contract section 3, splits of 128 positions from absolute position 0.
+// attention over the paged cache: contract section 3, splits of 128 positions from absolute
+// position 0.
 //
-// One work item is a few rows times one KV head: the query heads that share it, for rows of the same sequence, are the
-// rows of two small matrix products with the f32 tile kernel of cpu_matmul.h. Keys lie (head_dim, 16 positions), so
-// lanes own positions and each score is one chain over head_dim; values lie (position, head_dim), so lanes own elements
-// of the output and each is one chain over positions. Every split leaves (m, l, o) per query in a slot; slots combine
+// One work item is a few rows times one KV head: the query heads that share it, for rows of the
+// same sequence, are the rows of two small matrix products with the f32 tile kernel of
+// cpu_matmul.h. Keys lie (head_dim, 16 positions), so lanes own positions and each score is one
+// chain over head_dim; values lie (position, head_dim), so lanes own elements of the output and
+// each is one chain over positions. Every split leaves (m, l, o) per query in a slot; slots combine
 // like the digits of a binary counter.
 //
-// What a row must not see is never read into its sums: scores past its position are dropped before the maximum, and its
-// chain over values stops there.
+// What a row must not see is never read into its sums: scores past its position are dropped before
+// the maximum, and its chain over values stops there.
 #pragma once
 
 #include "kernels/cpu/cpu_matmul.h"
@@ -20,7 +22,8 @@ template <class V>
 struct Attention {
   using Tiles = Matmul<V>;
   static constexpr int64_t kColumns = kPanelColumns;
-  static constexpr int64_t kMaxQueries = 48;  // of one item: their scores and sums stay in L1 and L2
+  static constexpr int64_t kMaxQueries =
+      48;  // of one item: their scores and sums stay in L1 and L2
 
   struct Job {
     const float* q;
@@ -34,7 +37,9 @@ struct Attention {
   };
 
   static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-  static int64_t padded_dim(int64_t head_dim) { return (head_dim + kColumns - 1) / kColumns * kColumns; }
+  static int64_t padded_dim(int64_t head_dim) {
+    return (head_dim + kColumns - 1) / kColumns * kColumns;
+  }
 
   struct Scratch {
     float* queries;  // (n_queries, head_dim)
@@ -45,12 +50,15 @@ struct Attention {
     float* l;        // (n_slots, n_queries)
   };
 
-  static int64_t panel_rows(int64_t head_dim) { return head_dim > kAttentionSplit ? head_dim : kAttentionSplit; }
+  static int64_t panel_rows(int64_t head_dim) {
+    return head_dim > kAttentionSplit ? head_dim : kAttentionSplit;
+  }
 
   static Scratch divide_scratch(const Job& job, int64_t n_queries) {
     const int64_t dim = job.shape.head_dim, slots = job.max_slots;
     // Rounded up, so that every array starts on a cache line.
-    const int64_t queries = (n_queries * dim + 15) / 16 * 16, lists = (slots * n_queries + 15) / 16 * 16;
+    const int64_t queries = (n_queries * dim + 15) / 16 * 16,
+                  lists = (slots * n_queries + 15) / 16 * 16;
     const int64_t panel = panel_rows(dim) * kColumns, scores = n_queries * kAttentionSplit;
     const int64_t o = slots * n_queries * padded_dim(dim);
     Scratch s;
@@ -63,13 +71,16 @@ struct Attention {
     return s;
   }
 
-  // ---- the cache as f32 -----------------------------------------------------------------------------------------
+  // ---- the cache as f32 ----
 
   ISOBIT_LANES_INLINE static V load_stored(KvDType dtype, const std::byte* base, int64_t element) {
     switch (dtype) {
-      case KvDType::kF16: return V::load_f16(base + element * 2);
-      case KvDType::kBF16: return V::load_bf16(base + element * 2);
-      default: return V::load(base + element * 4);
+      case KvDType::kF16:
+        return V::load_f16(base + element * 2);
+      case KvDType::kBF16:
+        return V::load_bf16(base + element * 2);
+      default:
+        return V::load(base + element * 4);
     }
   }
 
@@ -83,31 +94,36 @@ struct Attention {
   }
 
   // Keys of one block into columns c..c+16 of the panel, which becomes (head_dim, 32).
-  static void unpack_keys(const KvLayerView& cache, int64_t block, int64_t kv_head, int64_t c, float* panel) {
+  static void unpack_keys(const KvLayerView& cache, int64_t block, int64_t kv_head, int64_t c,
+                          float* panel) {
     const int64_t base = (block * cache.n_kv_heads + kv_head) * cache.head_dim * kKvBlockTokens;
     for (int64_t d = 0; d < cache.head_dim; ++d) {
       for (int64_t i = 0; i < kKvBlockTokens; i += V::kWidth) {
-        load_stored(cache.dtype, cache.keys, base + d * kKvBlockTokens + i).store(panel + d * kColumns + c + i);
+        load_stored(cache.dtype, cache.keys, base + d * kKvBlockTokens + i)
+            .store(panel + d * kColumns + c + i);
       }
     }
   }
 
   // Values of one block, elements d0..d0+32 of the head, into 16 rows of 32.
-  static void unpack_values(const KvLayerView& cache, int64_t block, int64_t kv_head, int64_t d0, float* rows) {
+  static void unpack_values(const KvLayerView& cache, int64_t block, int64_t kv_head, int64_t d0,
+                            float* rows) {
     const int64_t base = (block * cache.n_kv_heads + kv_head) * cache.head_dim * kKvBlockTokens;
     for (int64_t t = 0; t < kKvBlockTokens; ++t) {
       for (int64_t c = 0; c < kColumns; c += V::kWidth) {
         const int64_t n = cache.head_dim - d0 - c;
-        const V v = n > 0 ? load_stored_first(cache.dtype, cache.values, base + t * cache.head_dim + d0 + c, n)
+        const V v = n > 0 ? load_stored_first(cache.dtype, cache.values,
+                                              base + t * cache.head_dim + d0 + c, n)
                           : V::broadcast(0.0f);
         v.store(rows + t * kColumns + c);
       }
     }
   }
 
-  // ---- one split ------------------------------------------------------------------------------------------------
+  // ---- one split ----
 
-  // The queries of one item that belong to one sequence, row after row, the query heads of the KV head within.
+  // The queries of one item that belong to one sequence, row after row, the query heads of the KV
+  // head within.
   struct Queries {
     const Job* job;
     Scratch scratch;
@@ -125,32 +141,40 @@ struct Attention {
     }
   };
 
+  // Blocks of the split that the last query, which sees the most, reaches.
+  static int64_t blocks_seen(const Queries& q, int64_t split) {
+    return (q.visible(q.n_queries - 1, split) + kKvBlockTokens - 1) / kKvBlockTokens;
+  }
+
   static void score(const Queries& q, int64_t first_query, int64_t split) {
-    const int64_t dim = q.job->shape.head_dim, n_blocks = q.visible(q.n_queries - 1, split) + kKvBlockTokens - 1;
+    const int64_t dim = q.job->shape.head_dim, n_blocks = blocks_seen(q, split);
     const int32_t* blocks = q.blocks + split * (kAttentionSplit / kKvBlockTokens);
-    for (int64_t b = 0; b < n_blocks / kKvBlockTokens; b += 2) {
+    for (int64_t b = 0; b < n_blocks; b += 2) {
       unpack_keys(*q.job->cache, blocks[b], q.kv_head, 0, q.scratch.panel);
-      // An odd last block leaves the other half of the panel as it is: those scores are past every row's position.
-      if (b + 1 < n_blocks / kKvBlockTokens) {
+      // An odd last block leaves the other half of the panel as it is: those scores are past every
+      // row's position.
+      if (b + 1 < n_blocks) {
         unpack_keys(*q.job->cache, blocks[b + 1], q.kv_head, kKvBlockTokens, q.scratch.panel);
       }
       for (int64_t i = first_query; i < q.n_queries; i += Tiles::kMaxTileRows) {
         const int64_t n = smaller(Tiles::kMaxTileRows, q.n_queries - i);
-        Tiles::template tile_kernel<false>(n)(q.scratch.panel, dim, q.scratch.queries + i * dim, dim,
-                                              q.scratch.scores + i * kAttentionSplit + b * kKvBlockTokens,
-                                              kAttentionSplit);
+        Tiles::template tile_kernel<false>(n)(
+            q.scratch.panel, dim, q.scratch.queries + i * dim, dim,
+            q.scratch.scores + i * kAttentionSplit + b * kKvBlockTokens, kAttentionSplit);
       }
     }
   }
 
-  // Turns scores[0, n) into p = 2^(s - m) and gives m = ceil(max s) and l = Lanes16(p). REQUIRES: n > 0.
+  // Turns scores[0, n) into p = 2^(s - m) and gives m = ceil(max s) and l = Lanes16(p). REQUIRES: n
+  // > 0.
   static void weigh(float* scores, int64_t n, float score_scale, float& m, float& l) {
     const V scale = V::broadcast(score_scale);
     V highest = V::broadcast(-__builtin_inff());
     for (int64_t i = 0; i < n; i += V::kWidth) {
       const V s = V::load(scores + i) * scale;
       s.store(scores + i);
-      highest = n - i >= V::kWidth ? larger(highest, s) : select(first_lanes<V>(n - i), larger(highest, s), highest);
+      highest = n - i >= V::kWidth ? larger(highest, s)
+                                   : select(first_lanes<V>(n - i), larger(highest, s), highest);
     }
     m = __builtin_ceilf(largest_lane(highest));
     const V shift = V::broadcast(m);
@@ -162,7 +186,8 @@ struct Attention {
         if (left <= 0) break;
         const V p = exp2_lanes(V::load(scores + at) - shift);
         p.store(scores + at);
-        sums.v[j] = left >= V::kWidth ? sums.v[j] + p : select(first_lanes<V>(left), sums.v[j] + p, sums.v[j]);
+        sums.v[j] = left >= V::kWidth ? sums.v[j] + p
+                                      : select(first_lanes<V>(left), sums.v[j] + p, sums.v[j]);
       }
     }
     l = sums.fold();
@@ -171,32 +196,36 @@ struct Attention {
   // o = chain over the visible positions, for queries [first_query, n_queries) into `slot`.
   static void sum_values(const Queries& q, int64_t first_query, int64_t split, int64_t slot) {
     const int64_t dim = q.job->shape.head_dim, stride = padded_dim(dim);
-    const int64_t n_blocks = (q.visible(q.n_queries - 1, split) + kKvBlockTokens - 1) / kKvBlockTokens;
+    const int64_t n_blocks = blocks_seen(q, split);
     const int32_t* blocks = q.blocks + split * (kAttentionSplit / kKvBlockTokens);
     float* panel = q.scratch.panel;  // (128 positions, 32)
     for (int64_t d0 = 0; d0 < dim; d0 += kColumns) {
       for (int64_t b = 0; b < n_blocks; ++b) {
-        unpack_values(*q.job->cache, blocks[b], q.kv_head, d0, panel + b * kKvBlockTokens * kColumns);
+        unpack_values(*q.job->cache, blocks[b], q.kv_head, d0,
+                      panel + b * kKvBlockTokens * kColumns);
       }
       for (int64_t i = first_query; i < q.n_queries; i += Tiles::kMaxTileRows) {
         const int64_t n = smaller(Tiles::kMaxTileRows, q.n_queries - i);
         const int64_t common = q.visible(i, split);  // rows ascend, so the first sees the least
         const float* p = q.scratch.scores + i * kAttentionSplit;
-        Tiles::template tile_kernel<false>(n)(panel, common, p, kAttentionSplit, q.o(slot, i) + d0, stride);
+        Tiles::template tile_kernel<false>(n)(panel, common, p, kAttentionSplit, q.o(slot, i) + d0,
+                                              stride);
         for (int64_t j = 0; j < n; ++j) {
           const int64_t rest = q.visible(i + j, split) - common;
           if (rest > 0) {
-            Tiles::template tile_kernel<true>(1)(panel + common * kColumns, rest, p + j * kAttentionSplit + common,
-                                                 kAttentionSplit, q.o(slot, i + j) + d0, stride);
+            Tiles::template tile_kernel<true>(1)(panel + common * kColumns, rest,
+                                                 p + j * kAttentionSplit + common, kAttentionSplit,
+                                                 q.o(slot, i + j) + d0, stride);
           }
         }
       }
     }
   }
 
-  // ---- combining splits -----------------------------------------------------------------------------------------
+  // ---- combining splits ----
 
-  // 2^d for an integer d <= 0, and whether that side counts at all. exp2 of the contract is exact at integers.
+  // 2^d for an integer d <= 0, and whether that side counts at all. exp2 of the contract is exact
+  // at integers.
   struct Factor {
     bool present;
     float power;
@@ -211,7 +240,9 @@ struct Attention {
   ISOBIT_LANES_INLINE static V scaled(const V& v, Factor f) {
     return f.present ? v * V::broadcast(f.power) : V::broadcast(0.0f);
   }
-  static float scaled(float v, Factor f) { return f.present ? v * f.power : 0.0f; }
+  static float scaled(float v, Factor f) {
+    return f.present ? v * f.power : 0.0f;
+  }
 
   // Slot `right` joins slot right - 1.
   static void combine(const Queries& q, int64_t query, int64_t right) {
@@ -237,7 +268,7 @@ struct Attention {
     }
   }
 
-  // ---- items ----------------------------------------------------------------------------------------------------
+  // ---- items ----
 
   static void attend(const Queries& q, float* out, int64_t out_stride) {
     const int64_t dim = q.job->shape.head_dim;
@@ -265,18 +296,26 @@ struct Attention {
 
   static void run_item(const Job& job, int64_t item) {
     const BatchView& batch = *job.batch;
-    const int64_t kv_head = item % job.shape.n_kv_heads, group = job.shape.n_heads / job.shape.n_kv_heads;
+    const int64_t kv_head = item % job.shape.n_kv_heads,
+                  group = job.shape.n_heads / job.shape.n_kv_heads;
     const int64_t begin = item / job.shape.n_kv_heads * job.rows_per_item;
     const int64_t end = smaller(begin + job.rows_per_item, batch.n_rows), dim = job.shape.head_dim;
     for (int64_t row = begin, next; row < end; row = next) {
       const int32_t sequence = batch.sequence_of_row[row];
       for (next = row + 1; next < end && batch.sequence_of_row[next] == sequence;) ++next;
       const int64_t n_queries = (next - row) * group;
-      const Queries q{&job, divide_scratch(job, n_queries), batch.block_tables[sequence], batch.positions + row,
-                      n_queries, group, kv_head};
+      const Queries q{&job,
+                      divide_scratch(job, n_queries),
+                      batch.block_tables[sequence],
+                      batch.positions + row,
+                      n_queries,
+                      group,
+                      kv_head};
       for (int64_t i = 0; i < n_queries; ++i) {
-        const float* from = job.q + (row + i / group) * job.q_stride + (kv_head * group + i % group) * dim;
-        __builtin_memcpy(q.scratch.queries + i * dim, from, static_cast<size_t>(dim) * sizeof(float));
+        const float* from =
+            job.q + (row + i / group) * job.q_stride + (kv_head * group + i % group) * dim;
+        __builtin_memcpy(q.scratch.queries + i * dim, from,
+                         static_cast<size_t>(dim) * sizeof(float));
       }
       const int64_t out_stride = job.shape.n_heads * dim;
       attend(q, job.out + row * out_stride + kv_head * group * dim, out_stride);
@@ -285,12 +324,13 @@ struct Attention {
 
   static int64_t slots_for(const BatchView& batch) {
     int64_t last = 0;
-    for (int64_t r = 0; r < batch.n_rows; ++r) last = batch.positions[r] > last ? batch.positions[r] : last;
+    for (int64_t r = 0; r < batch.n_rows; ++r)
+      last = batch.positions[r] > last ? batch.positions[r] : last;
     return Tiles::bit_width(last / kAttentionSplit + 1) + 1;
   }
 
-  static void run(const float* q, int64_t q_stride, const AttentionShape& shape, const BatchView& batch,
-                  const KvLayerView& cache, float* out, ThreadPool& pool) {
+  static void run(const float* q, int64_t q_stride, const AttentionShape& shape,
+                  const BatchView& batch, const KvLayerView& cache, float* out, ThreadPool& pool) {
     if (batch.n_rows <= 0) return;
     const int64_t most = kMaxQueries / (shape.n_heads / shape.n_kv_heads);
     const int64_t balanced = batch.n_rows * shape.n_kv_heads / (8 * pool.n_threads());

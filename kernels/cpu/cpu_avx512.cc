@@ -1,5 +1,5 @@
-// The `cpu` set on AVX-512 lanes. Compiled with the flags of that instruction set: nothing here may be shared with other
-// files (cpu_ops.h).
+// The `cpu` set on AVX-512 lanes. Compiled with the flags of that instruction set: nothing here may
+// be shared with other files (cpu_ops.h).
 #if defined(__x86_64__)
 
 // clang-format off

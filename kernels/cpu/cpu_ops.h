@@ -1,9 +1,11 @@
-// What one instruction-set file hands to the rest of the program: plain function pointers and nothing that needs code.
+// What one instruction-set file hands to the rest of the program: plain function pointers and
+// nothing that needs code.
 //
-// Files compiled for AVX2 or AVX-512 must not emit any function that another file could emit too: the linker keeps one
-// copy of an inline function, and if it keeps the AVX-512 copy, older processors crash in code that looks innocent. So
-// those files use raw pointers, templates over their own lane type, and this header; std::string, std::vector and
-// std::function stay in cpu_sets.cc, cpu_packed.cc and cpu_work.cc.
+// Files compiled for AVX2 or AVX-512 must not emit any function that another file could emit too:
+// the linker keeps one copy of an inline function, and if it keeps the AVX-512 copy, older
+// processors crash in code that looks innocent. So those files use raw pointers, templates over
+// their own lane type, and this header; std::string, std::vector and std::function stay in
+// cpu_sets.cc, cpu_packed.cc and cpu_work.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Rearranges checkpoint rows into the panels that cpu_packed.h describes. No value is changed, only moved.
+// Rearranges checkpoint rows into the panels that cpu_packed.h describes. No value is changed, only
+// moved.
 #include "kernels/cpu/cpu_packed.h"
 
 #include <algorithm>
@@ -8,14 +9,20 @@
 #include <new>
 #include <vector>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #include "base/error.h"
 
 namespace isobit {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "panels are written as little-endian words");
+static_assert(std::endian::native == std::endian::little,
+              "panels are written as little-endian words");
 
-// Whole huge pages where the kernel gives them: a decode step sweeps the weights once, so TLB misses count.
+// Whole huge pages where the kernel gives them: a decode step sweeps the weights once, so TLB
+// misses count.
 constexpr size_t kStorageAlignment = size_t{2} << 20;
 
 struct FreeAligned {
@@ -25,14 +32,21 @@ using Bytes = std::unique_ptr<std::byte, FreeAligned>;
 
 Bytes allocate_zeroed(size_t n_bytes) {
   const size_t alignment = n_bytes >= kStorageAlignment ? kStorageAlignment : 64;
-  const size_t rounded = std::max<size_t>((n_bytes + alignment - 1) / alignment * alignment, alignment);
+  const size_t rounded =
+      std::max<size_t>((n_bytes + alignment - 1) / alignment * alignment, alignment);
   auto* p = static_cast<std::byte*>(std::aligned_alloc(alignment, rounded));
   if (p == nullptr) throw std::bad_alloc();
+#if defined(__linux__)
+  if (alignment == kStorageAlignment)
+    madvise(p, rounded, MADV_HUGEPAGE);  // a wish: failing changes nothing
+#endif
   std::memset(p, 0, n_bytes);
   return Bytes(p);
 }
 
-uint32_t byte_at(const std::byte* p, int64_t i) { return static_cast<uint32_t>(p[i]); }
+uint32_t byte_at(const std::byte* p, int64_t i) {
+  return static_cast<uint32_t>(p[i]);
+}
 
 void put_u32(std::byte* words, int64_t row, int64_t column, uint32_t v) {
   std::memcpy(words + (row * kPanelColumns + column) * 4, &v, 4);
@@ -53,7 +67,8 @@ void put_nibbles(std::byte* words, int64_t n_k, int64_t column, ValueOf value_of
   }
 }
 
-void put_plain(std::byte* panel, int64_t column, const std::byte* row, int64_t n_in, size_t elem_bytes) {
+void put_plain(std::byte* panel, int64_t column, const std::byte* row, int64_t n_in,
+               size_t elem_bytes) {
   for (int64_t k = 0; k < n_in; ++k) {
     put_column(panel + static_cast<size_t>(k * kPanelColumns) * elem_bytes, column,
                row + static_cast<size_t>(k) * elem_bytes, elem_bytes);
@@ -62,7 +77,8 @@ void put_plain(std::byte* panel, int64_t column, const std::byte* row, int64_t n
 
 void put_q8_0(std::byte* block, int64_t column, const std::byte* stored) {
   put_column(block, column, stored, 2);
-  for (int64_t k = 0; k < 32; ++k) put_column(block + 64 + k * kPanelColumns, column, stored + 2 + k, 1);
+  for (int64_t k = 0; k < 32; ++k)
+    put_column(block + 64 + k * kPanelColumns, column, stored + 2 + k, 1);
 }
 
 // Q4_0 and Q4_1 keep element j in the low and element j + 16 in the high nibble of byte j.
@@ -106,11 +122,13 @@ void put_q4_k(std::byte* block, int64_t column, const std::byte* stored) {
 }
 
 void put_q6_k(std::byte* block, int64_t column, const std::byte* stored) {
-  const std::byte* low = stored;         // per 128 k, 64 bytes: k and k + 64 share byte k % 64
-  const std::byte* high = stored + 128;  // per 128 k, 32 bytes: k, k + 32, k + 64, k + 96 share byte k % 32
+  const std::byte* low = stored;  // per 128 k, 64 bytes: k and k + 64 share byte k % 64
+  const std::byte* high =
+      stored + 128;  // per 128 k, 32 bytes: k, k + 32, k + 64, k + 96 share byte k % 32
   const std::byte* scales = stored + 192;
   put_column(block, column, stored + 208, 2);
-  for (int64_t i = 0; i < 16; ++i) put_column(block + 64 + i * kPanelColumns, column, scales + i, 1);
+  for (int64_t i = 0; i < 16; ++i)
+    put_column(block + 64 + i * kPanelColumns, column, scales + i, 1);
   put_nibbles(block + 576, 256, column, [&](int64_t k) {
     const uint32_t b = byte_at(low, k / 128 * 64 + k % 64);
     return k % 128 < 64 ? b & 15u : b >> 4;
@@ -127,12 +145,18 @@ void put_q6_k(std::byte* block, int64_t column, const std::byte* stored) {
 
 void put_block(DType dtype, std::byte* block, int64_t column, const std::byte* stored) {
   switch (dtype) {
-    case DType::kQ8_0: return put_q8_0(block, column, stored);
-    case DType::kQ4_0: return put_q4(block, column, stored, 1);
-    case DType::kQ4_1: return put_q4(block, column, stored, 2);
-    case DType::kQ4_K: return put_q4_k(block, column, stored);
-    case DType::kQ6_K: return put_q6_k(block, column, stored);
-    default: ISOBIT_REQUIRE(!"a dtype that the engine supports");
+    case DType::kQ8_0:
+      return put_q8_0(block, column, stored);
+    case DType::kQ4_0:
+      return put_q4(block, column, stored, 1);
+    case DType::kQ4_1:
+      return put_q4(block, column, stored, 2);
+    case DType::kQ4_K:
+      return put_q4_k(block, column, stored);
+    case DType::kQ6_K:
+      return put_q6_k(block, column, stored);
+    default:
+      ISOBIT_REQUIRE(!"a dtype that the engine supports");
   }
 }
 
@@ -178,17 +202,21 @@ void require_part(const MatrixPart& part, int64_t n_in) {
   ISOBIT_REQUIRE(n_in % static_cast<int64_t>(traits(part.weight->dtype).block_elems) == 0);
   ISOBIT_REQUIRE(part.weight->bytes.size() >=
                  static_cast<size_t>(part.weight->n_rows()) * part.weight->row_bytes());
-  ISOBIT_REQUIRE(part.bias.empty() || part.bias.size() == static_cast<size_t>(part.weight->n_rows()));
+  ISOBIT_REQUIRE(part.bias.empty() ||
+                 part.bias.size() == static_cast<size_t>(part.weight->n_rows()));
 }
 
 int64_t panels_of(const MatrixPart& part) {
   return (part.weight->n_rows() + kPanelColumns - 1) / kPanelColumns;
 }
 
-size_t panel_bytes(const MatrixPart& part) { return part.weight->row_bytes() * kPanelColumns; }
+size_t panel_bytes(const MatrixPart& part) {
+  return part.weight->row_bytes() * kPanelColumns;
+}
 
 // Lists the panels of every part, in order, with their places in one allocation and one bias array.
-std::vector<PanelSource> lay_out(std::span<const MatrixPart> parts, CpuPackedMatrix::Storage& storage) {
+std::vector<PanelSource> lay_out(std::span<const MatrixPart> parts,
+                                 CpuPackedMatrix::Storage& storage) {
   size_t n_bytes = 0, n_bias = 0;
   for (const MatrixPart& part : parts) {
     n_bytes += static_cast<size_t>(panels_of(part)) * panel_bytes(part);
@@ -234,7 +262,8 @@ std::unique_ptr<PackedMatrix> pack_cpu_matrix(std::span<const MatrixPart> parts,
   });
 
   size_t n_bytes = 0;
-  for (const MatrixPart& part : parts) n_bytes += static_cast<size_t>(panels_of(part)) * panel_bytes(part);
+  for (const MatrixPart& part : parts)
+    n_bytes += static_cast<size_t>(panels_of(part)) * panel_bytes(part);
   int64_t n_out = 0;
   for (const MatrixPart& part : parts) n_out += part.weight->n_rows();
   auto packed = std::make_unique<CpuPackedMatrix>(std::move(storage));

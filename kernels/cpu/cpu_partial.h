@@ -1,5 +1,5 @@
-// Vectors that reach past the end of a row: loaded from and stored through a small buffer, so that every element goes
-// through the same instructions and nothing outside the row is touched.
+// Vectors that reach past the end of a row: loaded from and stored through a small buffer, so that
+// every element goes through the same instructions and nothing outside the row is touched.
 #pragma once
 
 #include <cstdint>

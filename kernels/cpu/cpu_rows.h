@@ -1,5 +1,5 @@
-// The operators that work on one row at a time: rms_norm, residual, silu_mul, rope, kv_write, log_sum_exp. Elements are
-// independent, or meet in Lanes(64); rows are divided over threads.
+// The operators that work on one row at a time: rms_norm, residual, silu_mul, rope, kv_write,
+// log_sum_exp. Elements are independent, or meet in Lanes(64); rows are divided over threads.
 #pragma once
 
 #include "kernels/cpu/cpu_partial.h"
@@ -11,7 +11,8 @@ namespace isobit {
 
 template <class V>
 struct RowOperators {
-  static constexpr int64_t kItemFloats = 8192;  // below this much work a second thread costs more than it brings
+  static constexpr int64_t kItemFloats =
+      8192;  // below this much work a second thread costs more than it brings
   static constexpr int64_t kLaneCount = 64;
   static constexpr int64_t kVocabBlock = 4096;
 
@@ -21,7 +22,7 @@ struct RowOperators {
   static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
   static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-  // ---- rms_norm -------------------------------------------------------------------------------------------------
+  // ---- rms_norm ----
 
   struct NormJob {
     const float *x, *w;
@@ -57,17 +58,19 @@ struct RowOperators {
     }
   }
 
-  static void rms_norm(const float* x, const float* w, float eps, int64_t n_rows, int64_t dim, float* y,
-                       ThreadPool& pool) {
+  static void rms_norm(const float* x, const float* w, float eps, int64_t n_rows, int64_t dim,
+                       float* y, ThreadPool& pool) {
     const NormJob job{x, w, eps, n_rows, dim, rows_per_item(dim), y};
     run_items(pool, divide_up(n_rows, job.rows_per_item), &job, [](const void* p, int64_t item) {
       const auto& j = *static_cast<const NormJob*>(p);
-      const int64_t first = item * j.rows_per_item, last = smaller(first + j.rows_per_item, j.n_rows);
-      for (int64_t r = first; r < last; ++r) norm_row(j.x + r * j.dim, j.w, j.eps, j.dim, j.y + r * j.dim);
+      const int64_t first = item * j.rows_per_item,
+                    last = smaller(first + j.rows_per_item, j.n_rows);
+      for (int64_t r = first; r < last; ++r)
+        norm_row(j.x + r * j.dim, j.w, j.eps, j.dim, j.y + r * j.dim);
     });
   }
 
-  // ---- residual -------------------------------------------------------------------------------------------------
+  // ---- residual ----
 
   struct ResidualJob {
     float* x;
@@ -81,12 +84,13 @@ struct RowOperators {
       const auto& j = *static_cast<const ResidualJob*>(p);
       const int64_t last = smaller((item + 1) * kItemFloats, j.n);
       for (int64_t i = item * kItemFloats; i < last; i += V::kWidth) {
-        store_first<V>(load_first<V>(j.x + i, last - i) + load_first<V>(j.f + i, last - i), j.x + i, last - i);
+        store_first<V>(load_first<V>(j.x + i, last - i) + load_first<V>(j.f + i, last - i), j.x + i,
+                       last - i);
       }
     });
   }
 
-  // ---- silu_mul -------------------------------------------------------------------------------------------------
+  // ---- silu_mul ----
 
   struct SiluJob {
     const float* gate_up;  // (n_rows, 2 * width)
@@ -103,18 +107,20 @@ struct RowOperators {
     }
   }
 
-  static void silu_mul(const float* gate_up, int64_t n_rows, int64_t width, float* y, ThreadPool& pool) {
+  static void silu_mul(const float* gate_up, int64_t n_rows, int64_t width, float* y,
+                       ThreadPool& pool) {
     constexpr int64_t kPiece = 1024;  // an element costs about eight times one of rms_norm
     const SiluJob job{gate_up, n_rows, width, divide_up(width, kPiece), kPiece, y};
     run_items(pool, n_rows * job.pieces_per_row, &job, [](const void* p, int64_t item) {
       const auto& j = *static_cast<const SiluJob*>(p);
       const int64_t row = item / j.pieces_per_row, first = item % j.pieces_per_row * j.piece;
       const float* gate = j.gate_up + row * 2 * j.width + first;
-      silu_piece(gate, gate + j.width, smaller(j.piece, j.width - first), j.y + row * j.width + first);
+      silu_piece(gate, gate + j.width, smaller(j.piece, j.width - first),
+                 j.y + row * j.width + first);
     });
   }
 
-  // ---- rope -----------------------------------------------------------------------------------------------------
+  // ---- rope ----
 
   struct RopeJob {
     float* x;
@@ -134,24 +140,31 @@ struct RowOperators {
     }
   }
 
-  static void rope(float* x, int64_t row_stride, int64_t n_heads, const RopeView& table, const BatchView& batch,
-                   ThreadPool& pool) {
-    const RopeJob job{x,           row_stride, n_heads, table, batch.positions, batch.n_rows,
+  static void rope(float* x, int64_t row_stride, int64_t n_heads, const RopeView& table,
+                   const BatchView& batch, ThreadPool& pool) {
+    const RopeJob job{x,
+                      row_stride,
+                      n_heads,
+                      table,
+                      batch.positions,
+                      batch.n_rows,
                       rows_per_item(n_heads * table.head_dim)};
-    run_items(pool, divide_up(batch.n_rows, job.rows_per_item), &job, [](const void* p, int64_t item) {
-      const auto& j = *static_cast<const RopeJob*>(p);
-      const int64_t half = j.table.head_dim / 2, first = item * j.rows_per_item;
-      const int64_t last = smaller(first + j.rows_per_item, j.n_rows);
-      for (int64_t r = first; r < last; ++r) {
-        const int64_t at = j.positions[r] * half;
-        for (int64_t h = 0; h < j.n_heads; ++h) {
-          rotate_head(j.x + r * j.row_stride + h * j.table.head_dim, j.table.cos + at, j.table.sin + at, half);
-        }
-      }
-    });
+    run_items(pool, divide_up(batch.n_rows, job.rows_per_item), &job,
+              [](const void* p, int64_t item) {
+                const auto& j = *static_cast<const RopeJob*>(p);
+                const int64_t half = j.table.head_dim / 2, first = item * j.rows_per_item;
+                const int64_t last = smaller(first + j.rows_per_item, j.n_rows);
+                for (int64_t r = first; r < last; ++r) {
+                  const int64_t at = j.positions[r] * half;
+                  for (int64_t h = 0; h < j.n_heads; ++h) {
+                    rotate_head(j.x + r * j.row_stride + h * j.table.head_dim, j.table.cos + at,
+                                j.table.sin + at, half);
+                  }
+                }
+              });
   }
 
-  // ---- kv_write -------------------------------------------------------------------------------------------------
+  // ---- kv_write ----
 
   struct KvWriteJob {
     const float *k, *v;
@@ -162,23 +175,32 @@ struct RowOperators {
   };
 
   // Rounds elements [0, n) of x to `dtype` and stores element i at out + i * stride elements.
-  static void store_rounded(const float* x, int64_t n, KvDType dtype, std::byte* out, int64_t stride) {
+  static void store_rounded(const float* x, int64_t n, KvDType dtype, std::byte* out,
+                            int64_t stride) {
     const int64_t size = dtype == KvDType::kF32 ? 4 : 2;
     for (int64_t i = 0; i < n; i += V::kWidth) {
       const V e = load_first<V>(x + i, n - i);
       const int64_t count = smaller(V::kWidth, n - i);
       alignas(64) std::byte rounded[V::kWidth * 4];
       switch (dtype) {
-        case KvDType::kF32: e.store(reinterpret_cast<float*>(rounded)); break;
-        case KvDType::kF16: e.store_f16(rounded); break;
-        case KvDType::kBF16: e.store_bf16(rounded); break;
+        case KvDType::kF32:
+          e.store(reinterpret_cast<float*>(rounded));
+          break;
+        case KvDType::kF16:
+          e.store_f16(rounded);
+          break;
+        case KvDType::kBF16:
+          e.store_bf16(rounded);
+          break;
       }
       if (stride == 1) {
         __builtin_memcpy(out + i * size, rounded, static_cast<size_t>(count * size));
       } else if (size == 4) {
-        for (int64_t c = 0; c < count; ++c) __builtin_memcpy(out + (i + c) * stride * 4, rounded + c * 4, 4);
+        for (int64_t c = 0; c < count; ++c)
+          __builtin_memcpy(out + (i + c) * stride * 4, rounded + c * 4, 4);
       } else {
-        for (int64_t c = 0; c < count; ++c) __builtin_memcpy(out + (i + c) * stride * 2, rounded + c * 2, 2);
+        for (int64_t c = 0; c < count; ++c)
+          __builtin_memcpy(out + (i + c) * stride * 2, rounded + c * 2, 2);
       }
     }
   }
@@ -192,7 +214,8 @@ struct RowOperators {
     for (int64_t h = 0; h < cache.n_kv_heads; ++h) {
       const int64_t head = (block * cache.n_kv_heads + h) * cache.head_dim * kKvBlockTokens;
       const int64_t from = row * job.row_stride + h * cache.head_dim;
-      store_rounded(job.k + from, cache.head_dim, cache.dtype, cache.keys + (head + in_block) * size, kKvBlockTokens);
+      store_rounded(job.k + from, cache.head_dim, cache.dtype,
+                    cache.keys + (head + in_block) * size, kKvBlockTokens);
       store_rounded(job.v + from, cache.head_dim, cache.dtype,
                     cache.values + (head + in_block * cache.head_dim) * size, 1);
     }
@@ -204,12 +227,13 @@ struct RowOperators {
     const KvWriteJob job{k, v, row_stride, &batch, &cache, rows};
     run_items(pool, divide_up(batch.n_rows, rows), &job, [](const void* p, int64_t item) {
       const auto& j = *static_cast<const KvWriteJob*>(p);
-      const int64_t first = item * j.rows_per_item, last = smaller(first + j.rows_per_item, j.batch->n_rows);
+      const int64_t first = item * j.rows_per_item,
+                    last = smaller(first + j.rows_per_item, j.batch->n_rows);
       for (int64_t r = first; r < last; ++r) write_row(j, r);
     });
   }
 
-  // ---- log_sum_exp ----------------------------------------------------------------------------------------------
+  // ---- log_sum_exp ----
 
   struct VocabJob {
     const float* logits;
@@ -271,15 +295,16 @@ struct RowOperators {
     job.max[row] = m;
   }
 
-  static void log_sum_exp(const float* logits, int64_t n_rows, int64_t vocab, float* max, float* sum,
-                          ThreadPool& pool) {
+  static void log_sum_exp(const float* logits, int64_t n_rows, int64_t vocab, float* max,
+                          float* sum, ThreadPool& pool) {
     if (n_rows <= 0) return;
     const int64_t blocks = divide_up(vocab, kVocabBlock);
     const VocabJob job{logits, vocab, blocks, max, sum, thread_scratch(n_rows * blocks)};
     run_items(pool, n_rows * blocks, &job, [](const void* p, int64_t item) {
       const auto& j = *static_cast<const VocabJob*>(p);
       const int64_t row = item / j.blocks_per_row, first = item % j.blocks_per_row * kVocabBlock;
-      j.of_block[item] = largest(j.logits + row * j.vocab + first, smaller(kVocabBlock, j.vocab - first));
+      j.of_block[item] =
+          largest(j.logits + row * j.vocab + first, smaller(kVocabBlock, j.vocab - first));
     });
     for (int64_t r = 0; r < n_rows; ++r) finish_max(job, r);
     run_items(pool, n_rows * blocks, &job, [](const void* p, int64_t item) {
@@ -288,7 +313,8 @@ struct RowOperators {
       j.of_block[item] = sum_of_exponentials(j.logits + row * j.vocab + first,
                                              smaller(kVocabBlock, j.vocab - first), j.max[row]);
     });
-    for (int64_t r = 0; r < n_rows; ++r) sum[r] = balanced_in_place(job.of_block + r * blocks, blocks);
+    for (int64_t r = 0; r < n_rows; ++r)
+      sum[r] = balanced_in_place(job.of_block + r * blocks, blocks);
   }
 };
 

@@ -1,7 +1,9 @@
-// The kernel set `cpu`: the bits of the numeric contract at vector speed, one table per instruction set.
+// The kernel set `cpu`: the bits of the numeric contract at vector speed, one table per instruction
+// set.
 //
-// All variants come from one template source over a lane type (lanes_*.h). A variant may be *named* on any machine of its
-// architecture; calling its operators is allowed only where the processor has the instructions (kernels/registry.h asks).
+// All variants come from one template source over a lane type (lanes_*.h). A variant may be *named*
+// on any machine of its architecture; calling its operators is allowed only where the processor has
+// the instructions (kernels/registry.h asks).
 #pragma once
 
 #include "kernels/ops.h"

@@ -1,5 +1,5 @@
-// Eight floats in an AVX2 register (with FMA and F16C). Included by one file, compiled for that instruction set:
-// cpu_ops.h says why. lanes_portable.h is the plain text of every operation here.
+// Eight floats in an AVX2 register (with FMA and F16C). Included by one file, compiled for that
+// instruction set: cpu_ops.h says why. lanes_portable.h is the plain text of every operation here.
 #pragma once
 
 #include <immintrin.h>
@@ -64,10 +64,18 @@ struct Avx2Lanes {
   }
 };
 
-ISOBIT_LANES_INLINE Avx2Lanes operator+(Avx2Lanes a, Avx2Lanes b) { return {_mm256_add_ps(a.v, b.v)}; }
-ISOBIT_LANES_INLINE Avx2Lanes operator-(Avx2Lanes a, Avx2Lanes b) { return {_mm256_sub_ps(a.v, b.v)}; }
-ISOBIT_LANES_INLINE Avx2Lanes operator*(Avx2Lanes a, Avx2Lanes b) { return {_mm256_mul_ps(a.v, b.v)}; }
-ISOBIT_LANES_INLINE Avx2Lanes operator/(Avx2Lanes a, Avx2Lanes b) { return {_mm256_div_ps(a.v, b.v)}; }
+ISOBIT_LANES_INLINE Avx2Lanes operator+(Avx2Lanes a, Avx2Lanes b) {
+  return {_mm256_add_ps(a.v, b.v)};
+}
+ISOBIT_LANES_INLINE Avx2Lanes operator-(Avx2Lanes a, Avx2Lanes b) {
+  return {_mm256_sub_ps(a.v, b.v)};
+}
+ISOBIT_LANES_INLINE Avx2Lanes operator*(Avx2Lanes a, Avx2Lanes b) {
+  return {_mm256_mul_ps(a.v, b.v)};
+}
+ISOBIT_LANES_INLINE Avx2Lanes operator/(Avx2Lanes a, Avx2Lanes b) {
+  return {_mm256_div_ps(a.v, b.v)};
+}
 ISOBIT_LANES_INLINE Avx2Lanes fma(Avx2Lanes a, Avx2Lanes b, Avx2Lanes c) {
   return {_mm256_fmadd_ps(a.v, b.v, c.v)};
 }
@@ -80,10 +88,18 @@ ISOBIT_LANES_INLINE Avx2Mask operator==(Avx2Lanes a, Avx2Lanes b) {
 ISOBIT_LANES_INLINE Avx2Lanes select(Avx2Mask m, Avx2Lanes a, Avx2Lanes b) {
   return {_mm256_blendv_ps(b.v, a.v, m.v)};
 }
-ISOBIT_LANES_INLINE Avx2Int operator+(Avx2Int a, Avx2Int b) { return {_mm256_add_epi32(a.v, b.v)}; }
-ISOBIT_LANES_INLINE Avx2Int operator-(Avx2Int a, Avx2Int b) { return {_mm256_sub_epi32(a.v, b.v)}; }
-ISOBIT_LANES_INLINE Avx2Int operator&(Avx2Int a, Avx2Int b) { return {_mm256_and_si256(a.v, b.v)}; }
-ISOBIT_LANES_INLINE Avx2Int operator|(Avx2Int a, Avx2Int b) { return {_mm256_or_si256(a.v, b.v)}; }
+ISOBIT_LANES_INLINE Avx2Int operator+(Avx2Int a, Avx2Int b) {
+  return {_mm256_add_epi32(a.v, b.v)};
+}
+ISOBIT_LANES_INLINE Avx2Int operator-(Avx2Int a, Avx2Int b) {
+  return {_mm256_sub_epi32(a.v, b.v)};
+}
+ISOBIT_LANES_INLINE Avx2Int operator&(Avx2Int a, Avx2Int b) {
+  return {_mm256_and_si256(a.v, b.v)};
+}
+ISOBIT_LANES_INLINE Avx2Int operator|(Avx2Int a, Avx2Int b) {
+  return {_mm256_or_si256(a.v, b.v)};
+}
 ISOBIT_LANES_INLINE Avx2Int select(Avx2Mask m, Avx2Int a, Avx2Int b) {
   return {_mm256_blendv_epi8(b.v, a.v, _mm256_castps_si256(m.v))};
 }
@@ -98,9 +114,15 @@ ISOBIT_LANES_INLINE Avx2Int shift_right(Avx2Int a) {
 ISOBIT_LANES_INLINE Avx2Int shift_right_by(Avx2Int a, int distance) {
   return {_mm256_srl_epi32(a.v, _mm_cvtsi32_si128(distance))};
 }
-ISOBIT_LANES_INLINE Avx2Int bits(Avx2Lanes a) { return {_mm256_castps_si256(a.v)}; }
-ISOBIT_LANES_INLINE Avx2Lanes from_bits(Avx2Int a) { return {_mm256_castsi256_ps(a.v)}; }
-ISOBIT_LANES_INLINE Avx2Lanes to_float(Avx2Int a) { return {_mm256_cvtepi32_ps(a.v)}; }
+ISOBIT_LANES_INLINE Avx2Int bits(Avx2Lanes a) {
+  return {_mm256_castps_si256(a.v)};
+}
+ISOBIT_LANES_INLINE Avx2Lanes from_bits(Avx2Int a) {
+  return {_mm256_castsi256_ps(a.v)};
+}
+ISOBIT_LANES_INLINE Avx2Lanes to_float(Avx2Int a) {
+  return {_mm256_cvtepi32_ps(a.v)};
+}
 
 template <int N>
 ISOBIT_LANES_INLINE Avx2Int nibble_integer(Avx2Int a) {

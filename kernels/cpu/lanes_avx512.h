@@ -1,8 +1,9 @@
-// Sixteen floats in an AVX-512 register. Included by one file, compiled for that instruction set: cpu_ops.h says why.
-// lanes_portable.h is the plain text of every operation here.
+// Sixteen floats in an AVX-512 register. Included by one file, compiled for that instruction set:
+// cpu_ops.h says why. lanes_portable.h is the plain text of every operation here.
 #pragma once
 
-// GCC 12 warns about the deliberately undefined operands inside its own intrinsics (GCC bug 105593).
+// GCC 12 warns about the deliberately undefined operands inside its own intrinsics (GCC bug
+// 105593).
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #if !defined(__clang__)
@@ -66,10 +67,18 @@ struct Avx512Lanes {
   }
 };
 
-ISOBIT_LANES_INLINE Avx512Lanes operator+(Avx512Lanes a, Avx512Lanes b) { return {_mm512_add_ps(a.v, b.v)}; }
-ISOBIT_LANES_INLINE Avx512Lanes operator-(Avx512Lanes a, Avx512Lanes b) { return {_mm512_sub_ps(a.v, b.v)}; }
-ISOBIT_LANES_INLINE Avx512Lanes operator*(Avx512Lanes a, Avx512Lanes b) { return {_mm512_mul_ps(a.v, b.v)}; }
-ISOBIT_LANES_INLINE Avx512Lanes operator/(Avx512Lanes a, Avx512Lanes b) { return {_mm512_div_ps(a.v, b.v)}; }
+ISOBIT_LANES_INLINE Avx512Lanes operator+(Avx512Lanes a, Avx512Lanes b) {
+  return {_mm512_add_ps(a.v, b.v)};
+}
+ISOBIT_LANES_INLINE Avx512Lanes operator-(Avx512Lanes a, Avx512Lanes b) {
+  return {_mm512_sub_ps(a.v, b.v)};
+}
+ISOBIT_LANES_INLINE Avx512Lanes operator*(Avx512Lanes a, Avx512Lanes b) {
+  return {_mm512_mul_ps(a.v, b.v)};
+}
+ISOBIT_LANES_INLINE Avx512Lanes operator/(Avx512Lanes a, Avx512Lanes b) {
+  return {_mm512_div_ps(a.v, b.v)};
+}
 ISOBIT_LANES_INLINE Avx512Lanes fma(Avx512Lanes a, Avx512Lanes b, Avx512Lanes c) {
   return {_mm512_fmadd_ps(a.v, b.v, c.v)};
 }
@@ -82,10 +91,18 @@ ISOBIT_LANES_INLINE Avx512Mask operator==(Avx512Lanes a, Avx512Lanes b) {
 ISOBIT_LANES_INLINE Avx512Lanes select(Avx512Mask m, Avx512Lanes a, Avx512Lanes b) {
   return {_mm512_mask_blend_ps(m.v, b.v, a.v)};
 }
-ISOBIT_LANES_INLINE Avx512Int operator+(Avx512Int a, Avx512Int b) { return {_mm512_add_epi32(a.v, b.v)}; }
-ISOBIT_LANES_INLINE Avx512Int operator-(Avx512Int a, Avx512Int b) { return {_mm512_sub_epi32(a.v, b.v)}; }
-ISOBIT_LANES_INLINE Avx512Int operator&(Avx512Int a, Avx512Int b) { return {_mm512_and_si512(a.v, b.v)}; }
-ISOBIT_LANES_INLINE Avx512Int operator|(Avx512Int a, Avx512Int b) { return {_mm512_or_si512(a.v, b.v)}; }
+ISOBIT_LANES_INLINE Avx512Int operator+(Avx512Int a, Avx512Int b) {
+  return {_mm512_add_epi32(a.v, b.v)};
+}
+ISOBIT_LANES_INLINE Avx512Int operator-(Avx512Int a, Avx512Int b) {
+  return {_mm512_sub_epi32(a.v, b.v)};
+}
+ISOBIT_LANES_INLINE Avx512Int operator&(Avx512Int a, Avx512Int b) {
+  return {_mm512_and_si512(a.v, b.v)};
+}
+ISOBIT_LANES_INLINE Avx512Int operator|(Avx512Int a, Avx512Int b) {
+  return {_mm512_or_si512(a.v, b.v)};
+}
 ISOBIT_LANES_INLINE Avx512Int select(Avx512Mask m, Avx512Int a, Avx512Int b) {
   return {_mm512_mask_blend_epi32(m.v, b.v, a.v)};
 }
@@ -100,11 +117,18 @@ ISOBIT_LANES_INLINE Avx512Int shift_right(Avx512Int a) {
 ISOBIT_LANES_INLINE Avx512Int shift_right_by(Avx512Int a, int distance) {
   return {_mm512_srl_epi32(a.v, _mm_cvtsi32_si128(distance))};
 }
-ISOBIT_LANES_INLINE Avx512Int bits(Avx512Lanes a) { return {_mm512_castps_si512(a.v)}; }
-ISOBIT_LANES_INLINE Avx512Lanes from_bits(Avx512Int a) { return {_mm512_castsi512_ps(a.v)}; }
-ISOBIT_LANES_INLINE Avx512Lanes to_float(Avx512Int a) { return {_mm512_cvtepi32_ps(a.v)}; }
+ISOBIT_LANES_INLINE Avx512Int bits(Avx512Lanes a) {
+  return {_mm512_castps_si512(a.v)};
+}
+ISOBIT_LANES_INLINE Avx512Lanes from_bits(Avx512Int a) {
+  return {_mm512_castsi512_ps(a.v)};
+}
+ISOBIT_LANES_INLINE Avx512Lanes to_float(Avx512Int a) {
+  return {_mm512_cvtepi32_ps(a.v)};
+}
 
-// A permutation looks at the low four bits of each lane only, so it masks and converts a nibble in one instruction.
+// A permutation looks at the low four bits of each lane only, so it masks and converts a nibble in
+// one instruction.
 template <int N>
 ISOBIT_LANES_INLINE Avx512Lanes nibble(Avx512Int a) {
   const __m512 table = _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);

@@ -1,6 +1,7 @@
-// Eight floats as plain C++: the lane type for every architecture without a file of its own. numeric/elementary.h lists
-// the operations that the elementary functions use; the rest serves the matmul and attention kernels. Conversions are the
-// contract's (section 1): f16 and bf16 to f32 exact, back to nearest even.
+// Eight floats as plain C++: the lane type for every architecture without a file of its own.
+// numeric/elementary.h lists the operations that the elementary functions use; the rest serves the
+// matmul and attention kernels. Conversions are the contract's (section 1): f16 and bf16 to f32
+// exact, back to nearest even.
 #pragma once
 
 #include <bit>
@@ -86,8 +87,8 @@ struct PortableLanes {
   }
 };
 
-#define ISOBIT_EACH_LANE(Result, expression)                         \
-  Result r;                                                          \
+#define ISOBIT_EACH_LANE(Result, expression)                             \
+  Result r;                                                              \
   for (int i = 0; i < PortableLanes::kWidth; ++i) r.v[i] = (expression); \
   return r
 
@@ -103,7 +104,8 @@ ISOBIT_LANES_INLINE PortableLanes operator*(const PortableLanes& a, const Portab
 ISOBIT_LANES_INLINE PortableLanes operator/(const PortableLanes& a, const PortableLanes& b) {
   ISOBIT_EACH_LANE(PortableLanes, a.v[i] / b.v[i]);
 }
-ISOBIT_LANES_INLINE PortableLanes fma(const PortableLanes& a, const PortableLanes& b, const PortableLanes& c) {
+ISOBIT_LANES_INLINE PortableLanes fma(const PortableLanes& a, const PortableLanes& b,
+                                      const PortableLanes& c) {
   ISOBIT_EACH_LANE(PortableLanes, std::fma(a.v[i], b.v[i], c.v[i]));
 }
 ISOBIT_LANES_INLINE PortableMask operator<(const PortableLanes& a, const PortableLanes& b) {
@@ -112,7 +114,8 @@ ISOBIT_LANES_INLINE PortableMask operator<(const PortableLanes& a, const Portabl
 ISOBIT_LANES_INLINE PortableMask operator==(const PortableLanes& a, const PortableLanes& b) {
   ISOBIT_EACH_LANE(PortableMask, a.v[i] == b.v[i]);
 }
-ISOBIT_LANES_INLINE PortableLanes select(const PortableMask& m, const PortableLanes& a, const PortableLanes& b) {
+ISOBIT_LANES_INLINE PortableLanes select(const PortableMask& m, const PortableLanes& a,
+                                         const PortableLanes& b) {
   ISOBIT_EACH_LANE(PortableLanes, m.v[i] ? a.v[i] : b.v[i]);
 }
 ISOBIT_LANES_INLINE PortableInt operator+(const PortableInt& a, const PortableInt& b) {
@@ -127,7 +130,8 @@ ISOBIT_LANES_INLINE PortableInt operator&(const PortableInt& a, const PortableIn
 ISOBIT_LANES_INLINE PortableInt operator|(const PortableInt& a, const PortableInt& b) {
   ISOBIT_EACH_LANE(PortableInt, a.v[i] | b.v[i]);
 }
-ISOBIT_LANES_INLINE PortableInt select(const PortableMask& m, const PortableInt& a, const PortableInt& b) {
+ISOBIT_LANES_INLINE PortableInt select(const PortableMask& m, const PortableInt& a,
+                                       const PortableInt& b) {
   ISOBIT_EACH_LANE(PortableInt, m.v[i] ? a.v[i] : b.v[i]);
 }
 template <int N>
@@ -158,7 +162,8 @@ ISOBIT_LANES_INLINE PortableLanes nibble(const PortableInt& a) {
 }
 template <int N>
 ISOBIT_LANES_INLINE PortableLanes nibble_less_8(const PortableInt& a) {
-  ISOBIT_EACH_LANE(PortableLanes, static_cast<float>(static_cast<int32_t>((a.v[i] >> N) & 15u) - 8));
+  ISOBIT_EACH_LANE(PortableLanes,
+                   static_cast<float>(static_cast<int32_t>((a.v[i] >> N) & 15u) - 8));
 }
 
 #undef ISOBIT_EACH_LANE

@@ -1,5 +1,6 @@
-// attention of every cpu variant against `reference`, bit for bit: lengths around blocks and splits, several sequences in
-// one step, chunks of prefill, every cache dtype, and memory past the last position full of NaN.
+// attention of every cpu variant against `reference`, bit for bit: lengths around blocks and
+// splits, several sequences in one step, chunks of prefill, every cache dtype, and memory past the
+// last position full of NaN.
 #include <algorithm>
 #include <numeric>
 
@@ -17,11 +18,13 @@ struct Sequence {
 // A paged cache with shuffled blocks: filled by reference's kv_write, everything else NaN.
 class Step {
  public:
-  Step(std::vector<Sequence> sequences, KvDType dtype, int64_t n_heads, int64_t n_kv_heads, int64_t head_dim,
-       float key_scale, Numbers& numbers)
-      : shape{n_heads, n_kv_heads, head_dim, 1.4426950408889634f / std::sqrt(static_cast<float>(head_dim))} {
+  Step(std::vector<Sequence> sequences, KvDType dtype, int64_t n_heads, int64_t n_kv_heads,
+       int64_t head_dim, float key_scale, Numbers& numbers)
+      : shape{n_heads, n_kv_heads, head_dim,
+              1.4426950408889634f / std::sqrt(static_cast<float>(head_dim))} {
     int64_t n_blocks = 0;
-    for (const Sequence& s : sequences) n_blocks += (s.kv_len + kKvBlockTokens - 1) / kKvBlockTokens;
+    for (const Sequence& s : sequences)
+      n_blocks += (s.kv_len + kKvBlockTokens - 1) / kKvBlockTokens;
     std::vector<int32_t> order(static_cast<size_t>(n_blocks));
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(), std::minstd_rand(numbers.bits()));
@@ -52,16 +55,18 @@ class Step {
   int64_t q_stride = 0;
 
   std::vector<float> run(const KernelSet& set, ThreadPool& pool) const {
-    std::vector<float> out(static_cast<size_t>(batch.n_rows * shape.n_heads * shape.head_dim), 777.0f);
+    std::vector<float> out(static_cast<size_t>(batch.n_rows * shape.n_heads * shape.head_dim),
+                           777.0f);
     set.attention(q.data(), q_stride, shape, batch, cache, out.data(), pool);
     return out;
   }
 
  private:
-  void fill_cache(const std::vector<Sequence>& sequences, KvDType dtype, int64_t n_blocks, float key_scale,
-                  Numbers& numbers) {
+  void fill_cache(const std::vector<Sequence>& sequences, KvDType dtype, int64_t n_blocks,
+                  float key_scale, Numbers& numbers) {
     const int64_t width = shape.n_kv_heads * shape.head_dim;
-    const size_t n_bytes = static_cast<size_t>(n_blocks * width * kKvBlockTokens) * (dtype == KvDType::kF32 ? 4 : 2);
+    const size_t n_bytes =
+        static_cast<size_t>(n_blocks * width * kKvBlockTokens) * (dtype == KvDType::kF32 ? 4 : 2);
     bytes_.assign(2 * n_bytes, std::byte{0xFF});  // a NaN in every dtype
     cache = {dtype, shape.n_kv_heads, shape.head_dim, bytes_.data(), bytes_.data() + n_bytes};
     ThreadPool pool(1);
@@ -88,7 +93,8 @@ void check_step(const Step& step, int n_threads) {
   ThreadPool pool(n_threads);
   const std::vector<float> expected = step.run(reference_kernel_set(), pool);
   for (const KernelSet* set : cpu_variants()) {
-    INFO(set->isa, " rows=", step.batch.n_rows, " last position=", step.batch.positions[step.batch.n_rows - 1],
+    INFO(set->isa, " rows=", step.batch.n_rows,
+         " last position=", step.batch.positions[step.batch.n_rows - 1],
          " cache dtype=", static_cast<int>(step.cache.dtype), " head_dim=", step.shape.head_dim,
          " heads=", step.shape.n_heads, "/", step.shape.n_kv_heads, " threads=", n_threads);
     CHECK(first_difference(expected, step.run(*set, pool)) == "");
@@ -98,7 +104,8 @@ void check_step(const Step& step, int n_threads) {
 TEST_CASE("cpu attention has the bits of reference at every length of the cache") {
   Numbers numbers(31);
   for (const KvDType dtype : {KvDType::kF16, KvDType::kF32, KvDType::kBF16}) {
-    for (const int64_t kv_len : {1, 2, 15, 16, 17, 31, 33, 127, 128, 129, 255, 256, 257, 385, 1000}) {
+    for (const int64_t kv_len :
+         {1, 2, 15, 16, 17, 31, 33, 127, 128, 129, 255, 256, 257, 385, 1000}) {
       check_step(Step({{kv_len, 1}}, dtype, 9, 3, 64, 1.0f, numbers), 2);
     }
   }
@@ -106,8 +113,8 @@ TEST_CASE("cpu attention has the bits of reference at every length of the cache"
 
 TEST_CASE("cpu attention has the bits of reference for chunks that begin and end anywhere") {
   Numbers numbers(32);
-  for (const Sequence s : {Sequence{5, 5}, Sequence{16, 16}, Sequence{40, 33}, Sequence{129, 4}, Sequence{131, 131},
-                           Sequence{260, 17}, Sequence{300, 64}}) {
+  for (const Sequence s : {Sequence{5, 5}, Sequence{16, 16}, Sequence{40, 33}, Sequence{129, 4},
+                           Sequence{131, 131}, Sequence{260, 17}, Sequence{300, 64}}) {
     for (int n_threads = 1; n_threads <= 4; ++n_threads) {
       check_step(Step({s}, KvDType::kF16, 6, 2, 32, 1.0f, numbers), n_threads);
     }
@@ -119,8 +126,8 @@ TEST_CASE("cpu attention has the bits of reference for awkward heads") {
   struct Heads {
     int64_t n_heads, n_kv_heads, head_dim;
   };
-  for (const Heads h : {Heads{8, 4, 20}, Heads{1, 1, 2}, Heads{7, 1, 48}, Heads{4, 4, 80}, Heads{2, 1, 160},
-                        Heads{60, 1, 16}, Heads{3, 3, 33}}) {
+  for (const Heads h : {Heads{8, 4, 20}, Heads{1, 1, 2}, Heads{7, 1, 48}, Heads{4, 4, 80},
+                        Heads{2, 1, 160}, Heads{60, 1, 16}, Heads{3, 3, 33}}) {
     for (const KvDType dtype : {KvDType::kF16, KvDType::kF32}) {
       check_step(Step({{150, 21}}, dtype, h.n_heads, h.n_kv_heads, h.head_dim, 1.0f, numbers), 2);
     }
@@ -130,8 +137,8 @@ TEST_CASE("cpu attention has the bits of reference for awkward heads") {
 TEST_CASE("cpu attention keeps sequences apart in a mixed step") {
   Numbers numbers(34);
   for (int n_threads = 1; n_threads <= 4; ++n_threads) {
-    check_step(Step({{300, 1}, {40, 40}, {1, 1}, {128, 1}, {129, 2}, {17, 3}, {260, 130}, {64, 1}}, KvDType::kF16, 6, 2,
-                    64, 1.0f, numbers),
+    check_step(Step({{300, 1}, {40, 40}, {1, 1}, {128, 1}, {129, 2}, {17, 3}, {260, 130}, {64, 1}},
+                    KvDType::kF16, 6, 2, 64, 1.0f, numbers),
                n_threads);
   }
 }
@@ -159,9 +166,11 @@ TEST_CASE("a row's attention does not depend on the rows beside it") {
       one.positions += r;
       one.sequence_of_row += r;
       std::vector<float> alone(row_floats);
-      set->attention(step.q.data() + r * step.q_stride, step.q_stride, step.shape, one, step.cache, alone.data(), pool);
+      set->attention(step.q.data() + r * step.q_stride, step.q_stride, step.shape, one, step.cache,
+                     alone.data(), pool);
       INFO(set->isa, " row ", r);
-      CHECK(first_difference(together.data() + static_cast<size_t>(r) * row_floats, alone.data(), row_floats) == "");
+      CHECK(first_difference(together.data() + static_cast<size_t>(r) * row_floats, alone.data(),
+                             row_floats) == "");
     }
   }
 }

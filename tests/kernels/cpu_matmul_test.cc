@@ -1,5 +1,5 @@
-// matmul of every cpu variant against `reference`: the same bits for every dtype, shape, segment count, thread count and
-// number of rows.
+// matmul of every cpu variant against `reference`: the same bits for every dtype, shape, segment
+// count, thread count and number of rows.
 #include "cpu_variants.h"
 
 namespace isobit {
@@ -7,7 +7,8 @@ namespace {
 
 constexpr DType kDTypes[] = {DType::kF32,  DType::kF16,  DType::kBF16, DType::kQ8_0,
                              DType::kQ4_0, DType::kQ4_1, DType::kQ4_K, DType::kQ6_K};
-constexpr int64_t kRowCounts[] = {1, 2, 3, 4, 7, 8, 9, 16, 17, 31, 32, 33, 44, 45, 64, 65, 128, 129};
+constexpr int64_t kRowCounts[] = {1,  2,  3,  4,  7,  8,  9,  16,  17,
+                                  31, 32, 33, 44, 45, 64, 65, 128, 129};
 constexpr int64_t kMostRows = 129;
 
 // A stored matrix and its bytes.
@@ -16,15 +17,24 @@ struct Stored {
   TensorView view;
 };
 
-void put_half(std::byte* p, uint16_t h) { std::memcpy(p, &h, 2); }
+void put_half(std::byte* p, uint16_t h) {
+  std::memcpy(p, &h, 2);
+}
 
 // Where the f16 fields of a block are; everything else may be any byte.
 std::vector<size_t> half_offsets(DType dtype) {
   switch (dtype) {
-    case DType::kQ4_1: case DType::kQ4_K: return {0, 2};
-    case DType::kQ6_K: return {208};
-    case DType::kF16: case DType::kQ8_0: case DType::kQ4_0: return {0};
-    default: return {};
+    case DType::kQ4_1:
+    case DType::kQ4_K:
+      return {0, 2};
+    case DType::kQ6_K:
+      return {208};
+    case DType::kF16:
+    case DType::kQ8_0:
+    case DType::kQ4_0:
+      return {0};
+    default:
+      return {};
   }
 }
 
@@ -46,12 +56,15 @@ Stored random_matrix(DType dtype, int64_t n_out, int64_t n_in, Numbers& numbers)
   s.view.shape = {n_out, n_in};
   s.bytes.resize(static_cast<size_t>(n_out) * s.view.row_bytes());
   const DTypeTraits& t = traits(dtype);
-  for (size_t at = 0; at < s.bytes.size(); at += t.block_bytes) fill_block(dtype, &s.bytes[at], t.block_bytes, numbers);
+  for (size_t at = 0; at < s.bytes.size(); at += t.block_bytes)
+    fill_block(dtype, &s.bytes[at], t.block_bytes, numbers);
   s.view.bytes = s.bytes;
   return s;
 }
 
-bool fits(DType dtype, int64_t n_in) { return n_in % static_cast<int64_t>(traits(dtype).block_elems) == 0; }
+bool fits(DType dtype, int64_t n_in) {
+  return n_in % static_cast<int64_t>(traits(dtype).block_elems) == 0;
+}
 
 struct Case {
   std::vector<const Stored*> parts;
@@ -59,9 +72,10 @@ struct Case {
   int64_t n_segments = 1;
 };
 
-// Runs reference once over kMostRows rows, then every variant over every row count, each at the end of those rows: a
-// row's result depends on neither its place nor its neighbours.
-void check_case(const Case& c, std::span<const int64_t> row_counts, int n_threads, Numbers& numbers) {
+// Runs reference once over kMostRows rows, then every variant over every row count, each at the end
+// of those rows: a row's result depends on neither its place nor its neighbours.
+void check_case(const Case& c, std::span<const int64_t> row_counts, int n_threads,
+                Numbers& numbers) {
   std::vector<MatrixPart> parts;
   for (size_t i = 0; i < c.parts.size(); ++i) parts.push_back({&c.parts[i]->view, c.biases[i]});
   ThreadPool pool(n_threads);
@@ -81,9 +95,10 @@ void check_case(const Case& c, std::span<const int64_t> row_counts, int n_thread
       const auto first = kMostRows - m;
       std::vector<float> y(static_cast<size_t>(m * n_out), 12345.0f);
       set->matmul(*matrix, x.data() + first * n_in, m, y.data(), pool);
-      const std::string difference = first_difference(expected.data() + first * n_out, y.data(), y.size());
-      INFO(set->isa, " ", name(c.parts[0]->view.dtype), " M=", m, " K=", n_in, " N=", n_out, " R=", c.n_segments,
-           " threads=", n_threads);
+      const std::string difference =
+          first_difference(expected.data() + first * n_out, y.data(), y.size());
+      INFO(set->isa, " ", name(c.parts[0]->view.dtype), " M=", m, " K=", n_in, " N=", n_out,
+           " R=", c.n_segments, " threads=", n_threads);
       CHECK(difference == "");
     }
   }
@@ -92,7 +107,9 @@ void check_case(const Case& c, std::span<const int64_t> row_counts, int n_thread
 TEST_CASE("cpu matmul has the bits of reference at every number of rows") {
   Numbers numbers(11);
   for (const DType dtype : kDTypes) {
-    const int64_t n_in = dtype == DType::kQ4_K || dtype == DType::kQ6_K ? 768 : fits(dtype, 401) ? 401 : 416;
+    const int64_t n_in = dtype == DType::kQ4_K || dtype == DType::kQ6_K ? 768
+                         : fits(dtype, 401)                             ? 401
+                                                                        : 416;
     const Stored w = random_matrix(dtype, 45, n_in, numbers);
     check_case({{&w}, {{}}, 1}, kRowCounts, 2, numbers);
   }
@@ -102,7 +119,8 @@ TEST_CASE("cpu matmul has the bits of reference for every length of K and of N")
   Numbers numbers(12);
   constexpr int64_t kRows[] = {1, 2, 4, 6, 13};
   for (const DType dtype : kDTypes) {
-    for (const int64_t n_in : {1, 31, 32, 64, 127, 128, 129, 160, 255, 256, 288, 384, 511, 512, 640, 1024, 1280}) {
+    for (const int64_t n_in :
+         {1, 31, 32, 64, 127, 128, 129, 160, 255, 256, 288, 384, 511, 512, 640, 1024, 1280}) {
       if (!fits(dtype, n_in)) continue;
       const Stored w = random_matrix(dtype, 1 + numbers.below(70), n_in, numbers);
       check_case({{&w}, {{}}, 1}, kRows, 1, numbers);
@@ -119,7 +137,8 @@ TEST_CASE("cpu matmul combines segments as reference does, also where a segment 
   constexpr int64_t kRows[] = {1, 2, 3, 5, 8, 20};
   for (const DType dtype : kDTypes) {
     for (const int64_t n_segments : {2, 3, 4, 8}) {
-      // Segments of 200 and 168 begin and end inside a block of 32, those of 192, 576 and 1,024 do not.
+      // Segments of 200 and 168 begin and end inside a block of 32, those of 192, 576 and 1,024 do
+      // not.
       for (const int64_t width : {40, 168, 192, 200, 256, 576, 1024}) {
         const int64_t n_in = width * n_segments;
         if (!fits(dtype, n_in) || n_in > 3072) continue;
@@ -134,10 +153,14 @@ TEST_CASE("cpu matmul stacks parts of different dtypes, with and without bias") 
   Numbers numbers(14);
   constexpr int64_t kRows[] = {1, 3, 12, 25};
   for (int n_threads = 1; n_threads <= 4; ++n_threads) {
-    const Stored q = random_matrix(DType::kQ4_1, 70, 512, numbers), k = random_matrix(DType::kQ6_K, 33, 512, numbers);
-    const Stored v = random_matrix(DType::kF16, 64, 512, numbers), last = random_matrix(DType::kF32, 5, 512, numbers);
-    const std::vector<float> q_bias = numbers.many(70), v_bias = numbers.many(64), last_bias = numbers.many(5);
-    check_case({{&q, &k, &v, &last}, {q_bias, {}, v_bias, last_bias}, 1}, kRows, n_threads, numbers);
+    const Stored q = random_matrix(DType::kQ4_1, 70, 512, numbers),
+                 k = random_matrix(DType::kQ6_K, 33, 512, numbers);
+    const Stored v = random_matrix(DType::kF16, 64, 512, numbers),
+                 last = random_matrix(DType::kF32, 5, 512, numbers);
+    const std::vector<float> q_bias = numbers.many(70), v_bias = numbers.many(64),
+                             last_bias = numbers.many(5);
+    check_case({{&q, &k, &v, &last}, {q_bias, {}, v_bias, last_bias}, 1}, kRows, n_threads,
+               numbers);
   }
 }
 
@@ -150,13 +173,15 @@ TEST_CASE("cpu matmul puts interleaved rows back") {
   check_case({{&q}, {{}}, 1}, kRows, 2, numbers);
 }
 
-TEST_CASE("cpu packing keeps the stored quantisation: no more bytes than stored, whole panels apart") {
+TEST_CASE(
+    "cpu packing keeps the stored quantisation: no more bytes than stored, whole panels apart") {
   Numbers numbers(16);
   ThreadPool pool(2);
   for (const DType dtype : kDTypes) {
     const Stored w = random_matrix(dtype, 96, 512, numbers);
     const MatrixPart part{&w.view, {}};
-    for (const KernelSet* set : cpu_variants()) CHECK(set->pack({&part, 1}, 1, pool)->packed_bytes == w.bytes.size());
+    for (const KernelSet* set : cpu_variants())
+      CHECK(set->pack({&part, 1}, 1, pool)->packed_bytes == w.bytes.size());
   }
 }
 

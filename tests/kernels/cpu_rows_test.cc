@@ -1,4 +1,5 @@
-// rms_norm, residual, silu_mul, rope, kv_write and log_sum_exp of every cpu variant against `reference`, bit for bit.
+// rms_norm, residual, silu_mul, rope, kv_write and log_sum_exp of every cpu variant against
+// `reference`, bit for bit.
 #include <algorithm>
 
 #include "cpu_variants.h"
@@ -17,7 +18,8 @@ TEST_CASE("cpu rms_norm has the bits of reference, in place too") {
         const std::vector<float> x = numbers.many(static_cast<size_t>(n_rows * dim));
         const std::vector<float> w = numbers.many(static_cast<size_t>(dim));
         std::vector<float> expected(x.size()), y(x.size());
-        reference_kernel_set().rms_norm(x.data(), w.data(), 1e-5f, n_rows, dim, expected.data(), pool);
+        reference_kernel_set().rms_norm(x.data(), w.data(), 1e-5f, n_rows, dim, expected.data(),
+                                        pool);
         for (const KernelSet* set : cpu_variants()) {
           INFO(set->isa, " rows=", n_rows, " dim=", dim, " threads=", n_threads);
           set->rms_norm(x.data(), w.data(), 1e-5f, n_rows, dim, y.data(), pool);
@@ -34,7 +36,8 @@ TEST_CASE("cpu rms_norm has the bits of reference, in place too") {
 TEST_CASE("cpu residual has the bits of reference") {
   Numbers numbers(22);
   ThreadPool pool(3);
-  for (const size_t n : {size_t{1}, size_t{15}, size_t{16}, size_t{100}, size_t{8192}, size_t{20001}}) {
+  for (const size_t n :
+       {size_t{1}, size_t{15}, size_t{16}, size_t{100}, size_t{8192}, size_t{20001}}) {
     const std::vector<float> x = numbers.many(n), f = numbers.many(n);
     std::vector<float> expected = x;
     reference_kernel_set().residual(expected.data(), f.data(), static_cast<int64_t>(n), pool);
@@ -94,7 +97,8 @@ TEST_CASE("cpu rope has the bits of reference and leaves the rest of the row alo
     ThreadPool pool(n_threads);
     for (const int64_t head_dim : {2, 20, 32, 64, 80, 128}) {
       const Rows rows(45, 3, numbers);
-      const int64_t n_heads = 5, stride = n_heads * head_dim + 7, n_positions = rows.positions.back() + 1;
+      const int64_t n_heads = 5, stride = n_heads * head_dim + 7,
+                    n_positions = rows.positions.back() + 1;
       const std::vector<float> cos = numbers.many(static_cast<size_t>(n_positions * head_dim / 2));
       const std::vector<float> sin = numbers.many(cos.size());
       const RopeView table{cos.data(), sin.data(), head_dim};
@@ -121,19 +125,24 @@ TEST_CASE("cpu kv_write stores the bytes of reference and no others") {
       std::vector<float> k = numbers.many(static_cast<size_t>(rows.view.n_rows * stride));
       const std::vector<float> v = numbers.many(k.size());
       for (float& e : k) {
-        if (numbers.below(4) == 0) e = f32_from_f16(numbers.half()) * 1.00048828125f;  // ties between two f16
+        if (numbers.below(4) == 0)
+          e = f32_from_f16(numbers.half()) * 1.00048828125f;  // ties between two f16
       }
-      const size_t n_bytes = rows.blocks.size() * static_cast<size_t>(n_kv_heads * head_dim * kKvBlockTokens * 4);
+      const size_t n_bytes =
+          rows.blocks.size() * static_cast<size_t>(n_kv_heads * head_dim * kKvBlockTokens * 4);
       std::vector<std::byte> expected(2 * n_bytes, std::byte{0xA5});
-      reference_kernel_set().kv_write(k.data(), v.data(), stride, rows.view,
-                                      {dtype, n_kv_heads, head_dim, expected.data(), expected.data() + n_bytes}, pool);
+      reference_kernel_set().kv_write(
+          k.data(), v.data(), stride, rows.view,
+          {dtype, n_kv_heads, head_dim, expected.data(), expected.data() + n_bytes}, pool);
       for (const KernelSet* set : cpu_variants()) {
         std::vector<std::byte> written(2 * n_bytes, std::byte{0xA5});
         set->kv_write(k.data(), v.data(), stride, rows.view,
-                      {dtype, n_kv_heads, head_dim, written.data(), written.data() + n_bytes}, pool);
+                      {dtype, n_kv_heads, head_dim, written.data(), written.data() + n_bytes},
+                      pool);
         INFO(set->isa, " dtype=", static_cast<int>(dtype), " head_dim=", head_dim);
         CHECK(first_difference(reinterpret_cast<const uint8_t*>(expected.data()),
-                               reinterpret_cast<const uint8_t*>(written.data()), written.size()) == "");
+                               reinterpret_cast<const uint8_t*>(written.data()),
+                               written.size()) == "");
       }
     }
   }
@@ -146,9 +155,10 @@ TEST_CASE("cpu log_sum_exp has the bits of reference around every block boundary
       ThreadPool pool(1 + static_cast<int>(numbers.below(4)));
       std::vector<float> z(static_cast<size_t>(n_rows * vocab));
       for (float& e : z) e = numbers.below(16) == 0 ? numbers.next() : numbers.ordinary() * 8.0f;
-      std::vector<float> max(static_cast<size_t>(n_rows)), sum(max.size()), expected_max(max.size()),
-          expected_sum(max.size());
-      reference_kernel_set().log_sum_exp(z.data(), n_rows, vocab, expected_max.data(), expected_sum.data(), pool);
+      std::vector<float> max(static_cast<size_t>(n_rows)), sum(max.size()),
+          expected_max(max.size()), expected_sum(max.size());
+      reference_kernel_set().log_sum_exp(z.data(), n_rows, vocab, expected_max.data(),
+                                         expected_sum.data(), pool);
       for (const KernelSet* set : cpu_variants()) {
         set->log_sum_exp(z.data(), n_rows, vocab, max.data(), sum.data(), pool);
         INFO(set->isa, " rows=", n_rows, " vocab=", vocab);

@@ -1,5 +1,6 @@
-// The variants of the set `cpu` that this machine can run, adversarial numbers, and the comparison that every test of
-// them ends with: the same 32 bits as `reference`, or the first element that differs.
+// The variants of the set `cpu` that this machine can run, adversarial numbers, and the comparison
+// that every test of them ends with: the same 32 bits as `reference`, or the first element that
+// differs.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -37,7 +38,8 @@ inline const std::vector<const KernelSet*>& cpu_variants() {
   return variants;
 }
 
-// "" when both hold the same bits, else the first difference, with the element that differs and both patterns.
+// "" when both hold the same bits, else the first difference, with the element that differs and
+// both patterns.
 template <class T>
 std::string first_difference(const T* expected, const T* actual, size_t n) {
   if (std::memcmp(expected, actual, n * sizeof(T)) == 0) return {};
@@ -47,20 +49,23 @@ std::string first_difference(const T* expected, const T* actual, size_t n) {
     std::memcpy(&e, expected + i, sizeof(T));
     std::memcpy(&a, actual + i, sizeof(T));
     char text[160];
-    std::snprintf(text, sizeof(text), "element %zu of %zu: expected 0x%08llx (%g), found 0x%08llx (%g)", i, n, e,
+    std::snprintf(text, sizeof(text),
+                  "element %zu of %zu: expected 0x%08llx (%g), found 0x%08llx (%g)", i, n, e,
                   static_cast<double>(expected[i]), a, static_cast<double>(actual[i]));
     return text;
   }
   return "padding differs";
 }
 
-inline std::string first_difference(const std::vector<float>& expected, const std::vector<float>& actual) {
+inline std::string first_difference(const std::vector<float>& expected,
+                                    const std::vector<float>& actual) {
   if (expected.size() != actual.size()) return "sizes differ";
   return first_difference(expected.data(), actual.data(), expected.size());
 }
 
-// Numbers that rounding and signs of zero get wrong first: mostly ordinary ones, then zeros of both signs, subnormals,
-// and magnitudes far apart, so that sums cancel. Finite, and products of two stay finite.
+// Numbers that rounding and signs of zero get wrong first: mostly ordinary ones, then zeros of both
+// signs, subnormals, and magnitudes far apart, so that sums cancel. Finite, and products of two
+// stay finite.
 class Numbers {
  public:
   explicit Numbers(uint32_t seed) : random_(seed) {}
@@ -72,12 +77,18 @@ class Numbers {
     const float sign = random_() & 1 ? -1.0f : 1.0f;
     const float unit = static_cast<float>(random_() >> 8) * 0x1p-24f;
     switch (random_() % 16) {
-      case 0: return sign * 0.0f;
-      case 1: return sign * unit * 0x1p-126f;
-      case 2: return sign * unit * 0x1p20f;
-      case 3: return sign * unit * 0x1p-30f;
-      case 4: return sign;
-      default: return sign * unit * 4.0f;
+      case 0:
+        return sign * 0.0f;
+      case 1:
+        return sign * unit * 0x1p-126f;
+      case 2:
+        return sign * unit * 0x1p20f;
+      case 3:
+        return sign * unit * 0x1p-30f;
+      case 4:
+        return sign;
+      default:
+        return sign * unit * 4.0f;
     }
   }
   float ordinary() { return (static_cast<float>(random_() >> 8) * 0x1p-24f - 0.5f) * 4.0f; }
