@@ -20,6 +20,10 @@ namespace {
               what + " '" + path.string() + "': " + std::strerror(error_number));
 }
 
+// O_NONBLOCK: opening a pipe that nobody writes to must not hang; it changes nothing for regular
+// files.
+constexpr int kReadFlags = O_RDONLY | O_NONBLOCK;
+
 class Descriptor {
  public:
   Descriptor(const std::filesystem::path& path, int flags, mode_t mode = 0)
@@ -59,7 +63,7 @@ void write_all(int fd, std::string_view content, const std::filesystem::path& pa
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path, size_t max_bytes) {
-  const Descriptor file(path, O_RDONLY);
+  const Descriptor file(path, kReadFlags);
   if (file.get() < 0) fail("cannot open", path, errno);
   const size_t size = regular_size(file.get(), path);
   if (size > max_bytes) {
@@ -96,7 +100,7 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
 }
 
 MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
-  const Descriptor file(path, O_RDONLY);
+  const Descriptor file(path, kReadFlags);
   if (file.get() < 0) fail("cannot open", path, errno);
   size_bytes_ = regular_size(file.get(), path);
   if (size_bytes_ == 0) return;
