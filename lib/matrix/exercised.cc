@@ -118,15 +118,13 @@ std::string judge_chunks(const CellRecord& cell, const Samples& samples,
 
 std::string judge_ragged(const BuiltWorkload& built) {
   size_t longest = 0, shortest = SIZE_MAX;
-  for (size_t i = 0; i < built.prompt_index.size(); ++i) {
-    if (!built.prompt_index[i]) continue;
-    const size_t n = built.workload.items[i].request.prompt_token_ids.size();
-    longest = std::max(longest, n);
-    shortest = std::min(shortest, n);
+  for (const WorkItem& item : built.workload.items) {
+    longest = std::max(longest, item.request.prompt_token_ids.size());
+    shortest = std::min(shortest, item.request.prompt_token_ids.size());
   }
   if (longest >= 2 * shortest) return {};
-  return "the prompts have from " + std::to_string(shortest) + " to " + std::to_string(longest) +
-         " tokens: not ragged (the longest needs twice the shortest)";
+  return "the batch's prompts have from " + std::to_string(shortest) + " to " +
+         std::to_string(longest) + " tokens: not ragged (the longest needs twice the shortest)";
 }
 
 std::string judge_mixed(const Samples& samples) {

@@ -24,8 +24,8 @@ struct Exercised {
 //     off: every prompt in one piece, and one more per preemption. N: no piece above N tokens,
 //     every prompt longer than N in two or more that add up to it, and at least one such prompt
 //   load.batch_shape
-//     ragged: the longest prompt has at least twice the tokens of the shortest. mixed: at least
-//     half of the samples took part in a step that computed prefill and decode together
+//     ragged: the longest prompt sent has at least twice the tokens of the shortest. mixed: at
+//     least half of the samples took part in a step that computed prefill and decode together
 //   load.position
 //     the samples' first rows are not all the same row; of needles, and of a single sample, not row
 //     0

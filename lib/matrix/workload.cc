@@ -62,8 +62,9 @@ class ItemBuilder {
   std::vector<Item> build() {
     const std::string shape = axis_value(cell_, "load.batch_shape");
     if (shape == "ragged") alternate_lengths();
-    std::vector<Item> items =
-        shape == "needle" ? needles() : interleaved(axis_value(cell_, "load.neighbours"));
+    std::string neighbours = axis_value(cell_, "load.neighbours");
+    if (shape == "ragged" && neighbours == "same" && !lengths_differ()) neighbours = "shorter";
+    std::vector<Item> items = shape == "needle" ? needles() : interleaved(neighbours);
     apply_position(items, axis_value(cell_, "load.position"), shape == "needle");
     if (shape == "mixed") surround_with_staggered(items);
     return items;
@@ -151,6 +152,13 @@ class ItemBuilder {
       }
     }
     return items;
+  }
+
+  // True when the longest probe has at least twice the tokens of the shortest.
+  bool lengths_differ() const {
+    const auto [shortest, longest] = std::ranges::minmax(
+        probes_, {}, [](const Request& r) { return r.prompt_token_ids.size(); });
+    return longest.prompt_token_ids.size() >= 2 * shortest.prompt_token_ids.size();
   }
 
   void alternate_lengths() {

@@ -16,8 +16,8 @@
 //   load.batch_shape
 //     uniform  as given.
 //     ragged   probes ordered longest, shortest, second longest, second shortest, ... so that
-//              every wave holds both. Nothing is added; the cell counts only if the longest
-//              prompt has at least twice the tokens of the shortest.
+//              every wave holds both. Where the longest has not twice the tokens of the shortest,
+//              a neighbour of 4 tokens stands beside each probe.
 //     needle   every probe in turn is the one long row of a wave of its own, beside C - 1
 //              neighbours of 4 tokens. Costs C requests a probe.
 //     mixed    C neighbours of 4 tokens go first and generate 2, 4, 6, ... tokens, so that from

@@ -154,6 +154,11 @@ TEST_CASE(
   CHECK(picture(build({{"load.concurrency", "2"}, {"load.batch_shape", "ragged"}}, requests)) ==
         "p3 p0 p2 p1");
 
+  const BuiltWorkload alike =
+      build({{"load.concurrency", "2"}, {"load.batch_shape", "ragged"}}, prompts({10, 19}));
+  CHECK(picture(alike) == "p1 n p0 n");
+  CHECK(length(alike.workload.items[1]) == 4);
+
   const BuiltWorkload needle =
       build({{"load.concurrency", "3"}, {"load.batch_shape", "needle"}}, requests);
   CHECK(picture(needle) == "p0 n n p1 n n p2 n n p3 n n");
