@@ -33,7 +33,6 @@ BoundArguments::BoundArguments(std::string callee, const Arguments& arguments,
 
 int64_t BoundArguments::integer(size_t i) const {
   const Value& v = *values_[i];
-  if (v.is_undefined()) v.raise_undefined();
   if (!v.is_integral())
     raise("TypeError", "'" + v.type_name() + "' object cannot be interpreted as an integer");
   return v.as_integer();

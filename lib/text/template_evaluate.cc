@@ -147,6 +147,7 @@ Arguments Interpreter::evaluate_arguments(const CallArguments& arguments) {
   }
   if (arguments.spread_named) {
     const Value spread = evaluate(*arguments.spread_named);
+    if (spread.is_undefined()) spread.raise_undefined();
     if (!spread.is_dict())
       raise("TypeError", "argument after ** must be a mapping, not " + spread.type_name());
     for (const auto& [key, value] : spread.as_dict().entries()) {

@@ -95,7 +95,8 @@ Value sort(Interpreter& in, const Value& v, const Arguments& arguments) {
 
 Value dictsort(Interpreter& in, const Value& v, const Arguments& arguments) {
   const BoundArguments bound("dictsort", arguments, {"case_sensitive", "by", "reverse"}, 0);
-  const std::string by = bound.given(1) ? bound.text(1) : "key";
+  const Value by_name = bound.value_or(1, Value::text("key"));
+  const std::string by = by_name.is_text() ? by_name.as_text() : std::string();
   if (by != "key" && by != "value")
     raise("FilterArgumentError", "You can only sort by either \"key\" or \"value\"");
   if (v.is_undefined()) v.raise_undefined();

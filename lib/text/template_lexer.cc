@@ -145,7 +145,10 @@ class Lexer {
     }
   }
 
+  // A comment or raw tag with nothing at all behind it is not an error: jinja2 has no text left to
+  // complain about.
   void comment(int tag_line) {
+    if (at_ == source_.size()) return;
     for (size_t p = at_; p < source_.size(); ++p) {
       if (const auto end = closing("#}", p)) return advance_to(*end);
     }
@@ -153,6 +156,7 @@ class Lexer {
   }
 
   void raw(int tag_line) {
+    if (at_ == source_.size()) return;
     for (size_t p = source_.find("{%", at_); p != std::string::npos;
          p = source_.find("{%", p + 1)) {
       const char sign = sign_at(p + 2);

@@ -324,19 +324,18 @@ ExpressionPtr ExpressionParser::parse_name() {
   return made;
 }
 
-bool ExpressionParser::is_tuple_end(std::string_view stop) const {
+bool ExpressionParser::is_tuple_end() const {
   return current().type == TokenType::variable_end || current().type == TokenType::block_end ||
-         is_sign(")") || (!stop.empty() && is_name(stop));
+         is_sign(")");
 }
 
-ExpressionPtr ExpressionParser::parse_tuple(TupleForm form, Conditional conditional,
-                                            std::string_view stop) {
+ExpressionPtr ExpressionParser::parse_tuple(TupleForm form, Conditional conditional) {
   const int line = current().line;
   std::vector<ExpressionPtr> children;
   bool is_tuple = false;
   for (;;) {
     if (!children.empty()) expect_sign(",");
-    if (is_tuple_end(stop)) break;
+    if (is_tuple_end()) break;
     children.push_back(parse_expression(conditional));
     if (!is_sign(",")) break;
     is_tuple = true;

@@ -37,7 +37,6 @@ ExpressionPtr ExpressionParser::parse_subscript(ExpressionPtr value) {
   int n_parts = 0;
   bool is_slice = false;
   std::vector<ExpressionPtr> indices;
-  if (is_sign("]")) fail("an empty subscript is not supported", line);
   while (!is_sign("]")) {
     if (is_sign(":")) {
       next();

@@ -56,10 +56,8 @@ class ExpressionParser {
 
   // Expressions.
   ExpressionPtr parse_expression(Conditional conditional = Conditional::allowed);
-  // `stop`: a name that ends the tuple ("in", "recursive").
   ExpressionPtr parse_tuple(TupleForm form = TupleForm::bare,
-                            Conditional conditional = Conditional::allowed,
-                            std::string_view stop = {});
+                            Conditional conditional = Conditional::allowed);
   // After "|", or at the name when `value` is null and the filter opens a block.
   ExpressionPtr parse_filters(ExpressionPtr value, bool at_name);
 
@@ -113,7 +111,7 @@ class ExpressionParser {
                              ExpressionPtr (ExpressionParser::*operand)());
   ExpressionPtr flat_chain(std::string_view name, ExpressionType type,
                            ExpressionPtr (ExpressionParser::*operand)());
-  bool is_tuple_end(std::string_view stop) const;
+  bool is_tuple_end() const;
 
   std::vector<Token> tokens_;
   size_t at_ = 0;

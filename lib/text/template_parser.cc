@@ -138,16 +138,14 @@ class Parser : ExpressionParser {
     open_tags_.pop_back();
   }
 
-  Target parse_target(std::string_view stop, bool with_attributes) {
+  Target parse_target(bool with_attributes) {
     const int line = current().line;
     Target tuple{.line = line, .name = {}, .attribute = {}, .tuple = {}, .is_tuple = false};
     for (;;) {
       if (!tuple.tuple.empty()) {
         if (!skip_sign(",")) break;
         tuple.is_tuple = true;
-        if (current().type == TokenType::block_end || is_sign(")") ||
-            (!stop.empty() && is_name(stop)))
-          break;
+        if (current().type == TokenType::block_end || is_sign(")")) break;
       }
       tuple.tuple.push_back(parse_single_target(with_attributes));
     }
@@ -159,7 +157,7 @@ class Parser : ExpressionParser {
     const Nesting nesting(*this);
     const int line = current().line;
     if (skip_sign("(")) {
-      Target inner = parse_target({}, with_attributes);
+      Target inner = parse_target(with_attributes);
       expect_sign(")");
       return inner;
     }
@@ -192,12 +190,12 @@ class Parser : ExpressionParser {
 
   void parse_for(Body& body, int line) {
     ForStatement made;
-    made.target = parse_target("in", false);
+    made.target = parse_target(false);
     if (!made.target.is_tuple && made.target.name == "loop") {
       fail("Can't assign to special loop variable in for-loop target", line);
     }
     expect_name("in");
-    made.iterable = parse_tuple(TupleForm::bare, Conditional::excluded, "recursive");
+    made.iterable = parse_tuple(TupleForm::bare, Conditional::excluded);
     const Restored<bool> strict(lenient_names_, false);
     if (skip_name("if")) made.filter = parse_expression();
     made.recursive = skip_name("recursive");
@@ -214,7 +212,7 @@ class Parser : ExpressionParser {
   }
 
   void parse_set(Body& body, int line) {
-    Target target = parse_target({}, true);
+    Target target = parse_target(true);
     if (skip_sign("=")) return add(body, line, SetStatement{std::move(target), parse_tuple()});
     ExpressionPtr filter = is_sign("|") ? parse_filters(nullptr, false) : nullptr;
     add(body, line,
@@ -225,7 +223,7 @@ class Parser : ExpressionParser {
     WithStatement made;
     while (current().type != TokenType::block_end) {
       if (!made.assignments.empty()) expect_sign(",");
-      Target target = parse_target({}, false);
+      Target target = parse_target(false);
       expect_sign("=");
       made.assignments.emplace_back(std::move(target), parse_expression());
     }

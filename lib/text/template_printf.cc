@@ -30,7 +30,11 @@ class PrintfFormatter {
       out += conversion(rest);
       budget_.spend_bytes(out.size());
     }
-    if (next_ < positional_.size() && !used_names_ && !right_.is_dict()) {
+    // Python takes whatever can be subscripted for a mapping, and a mapping may have items left.
+    const bool is_mapping = right_.is_dict() || right_.is_undefined() ||
+                            right_.is_sequence(SequenceType::list) ||
+                            right_.is_sequence(SequenceType::range);
+    if (next_ < positional_.size() && !used_names_ && !is_mapping) {
       raise("TypeError", "not all arguments converted during string formatting");
     }
     return out;

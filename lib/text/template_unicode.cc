@@ -3,6 +3,7 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace isobit::jinja {
 namespace {
@@ -152,14 +153,37 @@ bool is_numeric(uint32_t code) {
   return c >= UTF8PROC_CATEGORY_ND && c <= UTF8PROC_CATEGORY_NO;
 }
 
+namespace {
+
+struct CodeRange {
+  uint32_t first, last;
+};
+
+// Unicode's Other_Lowercase and Other_Uppercase: letters and symbols that have a case without being
+// in the categories Ll and Lu (derived from the Unicode data, version 14).
+constexpr CodeRange kOtherLower[] = {
+    {0xAA, 0xAA},       {0xBA, 0xBA},       {0x2B0, 0x2B8},     {0x2C0, 0x2C1},    {0x2E0, 0x2E4},
+    {0x345, 0x345},     {0x37A, 0x37A},     {0x1D2C, 0x1D6A},   {0x1D78, 0x1D78},  {0x1D9B, 0x1DBF},
+    {0x2071, 0x2071},   {0x207F, 0x207F},   {0x2090, 0x209C},   {0x2170, 0x217F},  {0x24D0, 0x24E9},
+    {0x2C7C, 0x2C7D},   {0xA69C, 0xA69D},   {0xA770, 0xA770},   {0xA7F8, 0xA7F9},  {0xAB5C, 0xAB5F},
+    {0x10780, 0x10780}, {0x10783, 0x10785}, {0x10787, 0x107B0}, {0x107B2, 0x107BA}};
+constexpr CodeRange kOtherUpper[] = {
+    {0x2160, 0x216F}, {0x24B6, 0x24CF}, {0x1F130, 0x1F149}, {0x1F150, 0x1F169}, {0x1F170, 0x1F189}};
+
+template <size_t n>
+bool is_in(const CodeRange (&ranges)[n], uint32_t code) {
+  return std::any_of(std::begin(ranges), std::end(ranges),
+                     [code](const CodeRange& r) { return r.first <= code && code <= r.last; });
+}
+
+}  // namespace
+
 bool is_upper(uint32_t code) {
-  return category(code) == UTF8PROC_CATEGORY_LU;
+  return category(code) == UTF8PROC_CATEGORY_LU || (code > 0x7F && is_in(kOtherUpper, code));
 }
 
 bool is_lower(uint32_t code) {
-  // Other_Lowercase: the feminine and masculine ordinals are letters without a case of their own,
-  // yet lower case.
-  return category(code) == UTF8PROC_CATEGORY_LL || code == 0xAA || code == 0xBA;
+  return category(code) == UTF8PROC_CATEGORY_LL || (code > 0x7F && is_in(kOtherLower, code));
 }
 
 bool is_title(uint32_t code) {
