@@ -26,7 +26,9 @@
 //
 // Polynomials: minimax fits with binary32 coefficients by Sollya's fpminimax (relative error; the
 // leading coefficients fixed to the exact ones) and, for erfc, a Remez fit weighted by erfc and
-// then rounded. Their own error is given at each.
+// then rounded. Their own error is given at each. Largest errors found over every input of the
+// ranges where the result is neither constant nor x itself (log: every third input elsewhere):
+// exp 0.892, exp2 0.879, log 0.883, tanh 0.907, erf 0.991 ulp.
 #pragma once
 
 #include <cstdint>
