@@ -229,7 +229,7 @@ std::string record_run(AuditSetup& setup, const AuditArguments& a, Session& sess
                 options.neighbour_tokens);  // an impossible cell stops here, before a store exists
   RunRecord header;
   header.created = utc_now();
-  header.target = kTargetPrefix + std::filesystem::absolute(a.model).string();
+  header.target = kTargetPrefix + a.model;
   header.label = a.label;
   header.plan_json = canonical_json(plan_to_json(setup.plan));
   header.prompts_digest = setup.prompts.digest;

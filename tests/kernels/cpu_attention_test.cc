@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "cpu_variants.h"
+#include "tests/kernels/cpu_variants.h"
 
 namespace isobit {
 namespace {

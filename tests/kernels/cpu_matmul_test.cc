@@ -1,6 +1,6 @@
 // matmul of every cpu variant against `reference`: the same bits for every dtype, shape, segment
 // count, thread count and number of rows.
-#include "cpu_variants.h"
+#include "tests/kernels/cpu_variants.h"
 
 namespace isobit {
 namespace {

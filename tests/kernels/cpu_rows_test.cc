@@ -2,7 +2,7 @@
 // `reference`, bit for bit.
 #include <algorithm>
 
-#include "cpu_variants.h"
+#include "tests/kernels/cpu_variants.h"
 
 namespace isobit {
 namespace {
