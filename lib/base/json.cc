@@ -186,16 +186,17 @@ std::u16string utf16_key(const std::string& s) {
 
 void append_canonical(std::string& out, const Json& value) {
   if (value.is_object()) {
-    std::vector<std::string> names;
-    for (auto it = value.begin(); it != value.end(); ++it) names.push_back(it.key());
-    std::sort(names.begin(), names.end(),
-              [](const auto& a, const auto& b) { return utf16_key(a) < utf16_key(b); });
+    std::vector<std::pair<std::u16string, const Json::object_t::value_type*>> order;
+    for (const auto& member : value.get_ref<const Json::object_t&>())
+      order.emplace_back(utf16_key(member.first), &member);
+    std::sort(order.begin(), order.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
     out += '{';
-    for (size_t i = 0; i < names.size(); ++i) {
+    for (size_t i = 0; i < order.size(); ++i) {
       if (i) out += ',';
-      append_canonical_string(out, names[i]);
+      append_canonical_string(out, order[i].second->first);
       out += ':';
-      append_canonical(out, value.at(names[i]));
+      append_canonical(out, order[i].second->second);
     }
     out += '}';
   } else if (value.is_array()) {
