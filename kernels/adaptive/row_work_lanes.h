@@ -205,12 +205,15 @@ struct LaneRowWork {
     for (int64_t i = n_visible; i < kKvBlockTokens; ++i) s[i] = -__builtin_inff();
   }
 
-  // Turns n scores (a multiple of 16) into weights 2^(s - m); writes m and their sum l.
+  // Turns n scores (a multiple of 16) into weights 2^(s - m); writes m and their sum l. A split
+  // without positions (there are more splits than blocks) has m = -inf and l = 0.
   static void weights(float* s, int64_t n, float* m, float* l) {
+    *m = -__builtin_inff();
+    *l = 0;
+    if (n == 0) return;
     V largest = V::load(s);
     for (int64_t i = kWidth; i < n; i += kWidth) largest = larger(largest, V::load(s + i));
     *m = largest_lane(largest);
-    *l = 0;
     if (*m == -__builtin_inff()) return;
     V sum = V::broadcast(0.0f);
     for (int64_t i = 0; i < n; i += kWidth) {

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 
 #include "base/error.h"
@@ -156,6 +157,30 @@ TEST_CASE("attention is close to reference and is cut by load") {
           1e-2);
     CHECK(bits_of(ours) == bits_of(rounded(ours)));
   }
+}
+
+TEST_CASE("a split without positions adds nothing, whatever stands in the scratch") {
+  ThreadPool pool(1);
+  const CachedSequences sequence(reference_kernel_set(), KvDType::kF16, 1, 20, {40}, 1, pool, {1});
+  const std::vector<float> q = rough_values(20, 9);
+  std::vector<float> record(22, 7.0f), scratch(2 * 20 * kKvBlockTokens + 64, 1e30f);
+  const adaptive::AttendItem empty{.q = q.data(),
+                                   .q_stride = 20,
+                                   .n_rows = 1,
+                                   .n_heads = 1,
+                                   .positions = sequence.positions.data(),
+                                   .block_table = sequence.tables[0].data(),
+                                   .first_block = 3,
+                                   .end_block = 3,
+                                   .kv_head = 0,
+                                   .score_scale = 0.3f,
+                                   .cache = &sequence.cache,
+                                   .partial = record.data(),
+                                   .partial_row_stride = 22,
+                                   .partial_head_stride = 22};
+  adaptive::row_work().attend(empty, scratch.data());
+  CHECK(record[0] == -std::numeric_limits<float>::infinity());
+  for (size_t i = 1; i < record.size(); ++i) CHECK(record[i] == 0.0f);
 }
 
 // Rounding to bf16 hides most last bits, so the unrounded partial sums are what this looks at.
