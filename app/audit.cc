@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <set>
@@ -144,6 +146,7 @@ RunOptions run_options(const AuditSetup& setup, std::span<const Request> request
 // Runs what is left of the plan into an open store and closes it.
 void run_into(Store& store, const std::string& run_id, AuditSetup& setup, const RunOptions& options,
               Session& session) {
+  watch_for_interruption();
   const auto sink = store.recorder(run_id);
   const RunOutcome outcome = run_plan(setup.plan, *setup.target, *sink, options);
   if (outcome.n_changed_on_rerun > 0) {
@@ -164,7 +167,8 @@ void declare_audit_options(CLI::App& app, AuditArguments& a) {
   app.add_option("--prompts", a.prompts, "smoke, standard, edge, or a JSONL file (default: smoke)");
   app.add_option("--max-tokens", a.max_tokens,
                  "Output tokens of prompts that do not say (default: 16)");
-  app.add_option("--top", a.n_top, "Alternatives recorded per position (default: 5)");
+  app.add_option("--top", a.n_top, "Alternatives recorded per position (default: 5)")
+      ->check(CLI::Range(0, 1024));
   app.add_option("--matrix", a.matrix_file, "Matrix file (JSON with comments)");
   app.add_option("--axis", a.axes, "Vary an axis: load.concurrency=1,8,32 (repeatable)")
       ->expected(1)
@@ -175,7 +179,8 @@ void declare_audit_options(CLI::App& app, AuditArguments& a) {
   app.add_option("--design", a.design, "one-at-a-time (default) or grid");
   app.add_option("--repeats", a.repeats, "Executions of each cell")->check(CLI::Range(1, 1000));
   app.add_option("--seed", a.seed,
-                 "Seed of the order of cells, permutations and neighbours (default: 0)");
+                 "Seed of the order of cells, permutations and neighbours (default: 0)")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--threads", a.threads, "Threads (default: all cores)");
   app.add_option("--label", a.label, "Deployment label stored with the run");
 }
@@ -221,6 +226,21 @@ AuditSetup set_up_audit(const AuditArguments& a) {
   setup.target = make_target(setup.model, n_threads);
   setup.fingerprint = audit_fingerprint(setup.model, setup.plan, n_threads);
   return setup;
+}
+
+void require_recordable(const std::string& store) {
+  namespace fs = std::filesystem;
+  std::error_code
+      ignored;  // what cannot be looked at here fails, with its reason, when the store is opened
+  if (fs::is_regular_file(store, ignored) && fs::file_size(store, ignored) > 0) {
+    Store::open(store, StoreMode::kRead);
+    return;
+  }
+  const fs::path folder = fs::absolute(store).parent_path();
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+    throw Error(ErrorCode::environment,
+                "cannot create the store '" + store + "': " + std::strerror(errno));
+  }
 }
 
 std::string record_run(AuditSetup& setup, const AuditArguments& a, Session& session) {

@@ -55,6 +55,10 @@ AuditSetup set_up_audit(const AuditArguments& arguments);
 Fingerprint audit_fingerprint(const LoadedModel& model, const Plan& plan, int n_threads,
                               CanonicalRoot canonical_root = CanonicalRoot::skip);
 
+// Throws Error(environment) when `store` is no store or cannot be created, before a model is loaded
+// for it.
+void require_recordable(const std::string& store);
+
 // Records a new run and returns its id. Throws Error(interrupted or terminated) when a signal came;
 // what is recorded stays.
 std::string record_run(AuditSetup& setup, const AuditArguments& arguments, Session& session);

@@ -33,7 +33,9 @@ std::function<int()> declare_compare(CLI::App& app, Session& session) {
     } else {
       session.console.result(fmt::format("base {}  candidate {}\n\n{}\n{}", base.id, candidate.id,
                                          cells_table(comparison), axes_table(comparison)));
-      session.console.suggest(fmt::format("isobit gate {} {} --level 1", base.id, candidate.id));
+      session.console.suggest(
+          fmt::format("isobit gate {} {} --level 1{}", shell_word(arguments->base),
+                      shell_word(arguments->candidate), store_option(session.flags)));
     }
     if (!arguments->exit_code) return kOk;
     const PairCounts& totals = comparison.totals;

@@ -67,7 +67,8 @@ std::function<int()> declare_gate(CLI::App& app, Session& session) {
     } else {
       session.console.result(verdict_text(verdict));
       session.console.suggest(
-          fmt::format("isobit report {} {} -o report.md", base.id, candidate.id));
+          fmt::format("isobit report {} {} -o report.md{}", shell_word(arguments->base),
+                      shell_word(arguments->candidate), store_option(session.flags)));
     }
     return gate_exit_code(verdict, arguments->fail_on_warn);
   };

@@ -3,6 +3,7 @@
 
 #include "app/audit.h"
 #include "app/exit_codes.h"
+#include "app/run_refs.h"
 #include "base/error.h"
 #include "report/report.h"
 
@@ -16,7 +17,7 @@ struct RunArguments : AuditArguments {
   std::string run_id;
 };
 
-void print(const RunJudgement& judged, const RunArguments& arguments, Session& session) {
+void print(const RunJudgement& judged, Session& session) {
   if (session.flags.json) {
     session.console.result(
         json_line(run_summary_json(judged.run, judged.comparison, judged.verdict)));
@@ -26,10 +27,8 @@ void print(const RunJudgement& judged, const RunArguments& arguments, Session& s
                                      judged.run.fingerprint.id.substr(0, 12),
                                      cells_table(judged.comparison)));
   session.console.result(verdict_text(judged.verdict));
-  const std::string store =
-      session.flags.store == "isobit.db" ? "" : " --store " + session.flags.store;
-  session.console.suggest(fmt::format("isobit report {} -o report.md{}",
-                                      arguments.has_check ? judged.run.id : "latest", store));
+  session.console.suggest(
+      fmt::format("isobit report {} -o report.md{}", judged.run.id, store_option(session.flags)));
 }
 
 }  // namespace
@@ -47,6 +46,7 @@ std::function<int()> declare_run(CLI::App& app, Session& session) {
     const Level level = arguments->has_check ? level_argument(arguments->check) : Level::kBitwise;
     if (!arguments->run_id.empty() && !arguments->resume)
       throw Error(ErrorCode::usage, "--run-id goes with --resume");
+    require_recordable(session.flags.store);
     std::string run_id;
     if (arguments->resume) {
       run_id = resume_run(arguments->run_id, *arguments, session);
@@ -55,7 +55,7 @@ std::function<int()> declare_run(CLI::App& app, Session& session) {
       run_id = record_run(setup, *arguments, session);
     }
     const RunJudgement judged = judge_run(run_id, level, session);
-    print(judged, *arguments, session);
+    print(judged, session);
     if (judged.run.status != "complete") return static_cast<int>(kIncomplete);
     return arguments->has_check ? exit_code(judged.verdict) : static_cast<int>(kOk);
   };

@@ -1,4 +1,6 @@
 // `isobit store list|info|query|check`: what a store holds, and whether it is sound.
+#include <map>
+
 #include <fmt/format.h>
 
 #include "app/commands.h"
@@ -67,15 +69,27 @@ std::string cell_text(const Json& value) {
   return value.is_null() ? "" : value.is_string() ? value.get<std::string>() : value.dump();
 }
 
+// JSON objects need distinct keys: a second "a" becomes "a:1".
+std::vector<std::string> distinct_names(const std::vector<std::string>& columns) {
+  std::vector<std::string> out;
+  std::map<std::string, int> seen;
+  for (const std::string& column : columns) {
+    const int n = seen[column]++;
+    out.push_back(n == 0 ? column : fmt::format("{}:{}", column, n));
+  }
+  return out;
+}
+
 int query(Store& store, const std::string& sql, Session& session) {
   const QueryResult result = store.query(sql, kMaxRows);
   if (result.truncated)
     session.console.warn(fmt::format("only the first {} rows are shown", kMaxRows));
   if (session.flags.json) {
     Json rows = Json::array();
+    const std::vector<std::string> names = distinct_names(result.columns);
     for (const auto& row : result.rows) {
       Json object = Json::object();
-      for (size_t i = 0; i < row.size(); ++i) object[result.columns[i]] = row[i];
+      for (size_t i = 0; i < row.size(); ++i) object[names[i]] = row[i];
       rows.push_back(std::move(object));
     }
     session.console.result(json_line(rows));

@@ -21,7 +21,10 @@ void note_signal(int number) {
 void watch_for_interruption() {
   std::signal(SIGINT, note_signal);
   std::signal(SIGTERM, note_signal);
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of the write that meets it
+}
+
+void ignore_closed_pipes() {
+  std::signal(SIGPIPE, SIG_IGN);
 }
 
 const std::atomic<bool>& interrupted() {

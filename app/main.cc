@@ -82,7 +82,7 @@ int run(int argc, char** argv) {
                   "cannot change to '" + session.flags.directory + "': " + failed.message());
   }
   session.console.configure(session.flags);
-  watch_for_interruption();
+  ignore_closed_pipes();
   for (auto& [sub, action] : actions) {
     if (sub->parsed()) return action();
   }

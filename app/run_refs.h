@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "app/console.h"
 #include "record/run_record.h"
 
 namespace isobit::app {
@@ -17,5 +18,11 @@ RunRef parse_run_ref(const std::string& text, const std::string& default_store);
 
 // Throws Error(environment or usage) naming the store and the reference.
 RunRecord load_run(const std::string& ref, const std::string& default_store);
+
+// A word as a shell takes it: quoted where it holds anything but letters, digits and _-./~:@%+,=
+std::string shell_word(const std::string& word);
+
+// " --store FILE", or "" for the default: the end of a suggested command.
+std::string store_option(const GlobalFlags& flags);
 
 }  // namespace isobit::app
