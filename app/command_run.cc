@@ -17,7 +17,7 @@ struct RunArguments : AuditArguments {
   std::string run_id;
 };
 
-void print(const RunJudgement& judged, Session& session) {
+void print(const RunJudgement& judged, const RunArguments& arguments, Session& session) {
   if (session.flags.json) {
     session.console.result(
         json_line(run_summary_json(judged.run, judged.comparison, judged.verdict)));
@@ -26,7 +26,10 @@ void print(const RunJudgement& judged, Session& session) {
   session.console.result(fmt::format("run {}  fingerprint {}\n\n{}\n", judged.run.id,
                                      judged.run.fingerprint.id.substr(0, 12),
                                      cells_table(judged.comparison)));
-  session.console.result(verdict_text(judged.verdict));
+  const bool nothing_asked = !arguments.has_check && judged.comparison.totals.n_pairs == 0;
+  session.console.result(
+      nothing_asked ? "recorded; a single cell has nothing to be compared with in its own run\n"
+                    : verdict_text(judged.verdict));
   session.console.suggest(
       fmt::format("isobit report {} -o report.md{}", judged.run.id, store_option(session.flags)));
 }
@@ -55,7 +58,7 @@ std::function<int()> declare_run(CLI::App& app, Session& session) {
       run_id = record_run(setup, *arguments, session);
     }
     const RunJudgement judged = judge_run(run_id, level, session);
-    print(judged, session);
+    print(judged, *arguments, session);
     if (judged.run.status != "complete") return static_cast<int>(kIncomplete);
     return arguments->has_check ? exit_code(judged.verdict) : static_cast<int>(kOk);
   };

@@ -68,6 +68,15 @@ class Commands(ProgramTest):
         json.loads(first["r.json"])
         self.assertIn("2 saved comparisons", self.isobit("store", "info", "--store", self.store, expect=0).out)
         self.isobit("store", "query", "DELETE FROM sample", "--store", self.store, expect=2)
+        self.assertEqual(self.isobit("store", "query", "SELECT 1 AS a, 2 AS a", "--store", self.store, "--json", expect=0).json, [{"a": 1, "a:1": 2}])
+
+    def test_the_suggested_command_repeats_what_was_typed(self):
+        self.run_audit()
+        self.run_audit()
+        err = self.isobit("gate", self.store + ":latest~1", self.store + ":latest", expect=0).err
+        self.assertIn(f"isobit report {self.store}:latest~1 {self.store}:latest", err)
+        os.rename(self.store, self.path("a b.db"))
+        self.assertIn(f"--store '{self.path('a b.db')}'", self.isobit("gate", "latest~1", "latest", "--store", self.path("a b.db"), expect=0).err)
 
     def test_own_prompts_sampled_with_seeds_stops_and_choices_are_the_same_in_any_company(self):
         lines = [{"id": f"p{i}", "prompt": "And the LORD said unto " + name, "max_tokens": 12,

@@ -33,6 +33,9 @@ class ExitCodes(ProgramTest):
             (["run", TINY, "--set", "engine.kernel_set=cpuu"], "cpu"),
             (["run", TINY, "--prompts", "smok"], "smoke"),
             (["run", TINY, "--check", "3"], "level 3"),
+            (["plan", TINY, "--top", "-1"], "--top"),
+            (["plan", TINY, "--top", "2000"], "--top"),
+            (["plan", TINY, "--seed", "-1"], "--seed"),
             (["run", TINY, "--max-tokens", "5000"], "the context holds 2048"),
             (["run"], "MODEL"),
             (["run", TINY, "--no-such-flag"], "--no-such-flag"),
@@ -122,6 +125,21 @@ class ExitCodes(ProgramTest):
             self.assertEqual(process.returncode, code, err)
             self.assertIn(b"--resume", err)
             self.isobit("store", "check", "--store", store, expect=0)
+
+    def test_a_signal_ends_at_once_what_records_nothing(self):
+        self.run_audit()
+        endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
+        process = subprocess.Popen([PROGRAM, "store", "query", endless, "--store", self.store], cwd=self.folder,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(0.5)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=60), -signal.SIGTERM)
+
+    def test_a_run_refuses_a_path_that_cannot_become_a_store_before_it_loads_a_model(self):
+        for store in (self.folder, self.path("no/folder/s.db"), "/dev/full"):
+            self.isobit("run", "nowhere", "--store", store, expect=3)
+        self.assertEqual(os.listdir(self.folder), [])
 
 
 if __name__ == "__main__":
