@@ -32,7 +32,8 @@ bool touches_word(std::string_view text, size_t begin, size_t end) {
 
 }  // namespace
 
-AddedTokenMatcher::AddedTokenMatcher(std::vector<const AddedToken*> tokens, const std::vector<std::string>& contents) {
+AddedTokenMatcher::AddedTokenMatcher(std::vector<const AddedToken*> tokens,
+                                     const std::vector<std::string>& contents) {
   if (tokens.empty()) return;
   nodes_.emplace_back();
   for (size_t i = 0; i < tokens.size(); ++i) {
@@ -68,7 +69,8 @@ AddedTokenMatcher::Found AddedTokenMatcher::longest_at(std::string_view text, si
   for (size_t end = at; end < text.size();) {
     node = child(node, static_cast<uint8_t>(text[end++]));
     if (node < 0) break;
-    if (const AddedToken* token = nodes_[static_cast<size_t>(node)].token) found = {token, end - at};
+    if (const AddedToken* token = nodes_[static_cast<size_t>(node)].token)
+      found = {token, end - at};
   }
   return found;
 }
@@ -92,7 +94,8 @@ void AddedTokenMatcher::split(std::string_view text, std::vector<TextSegment>& s
     if (found.token->single_word && touches_word(text, begin, end)) continue;
     if (found.token->lstrip) begin = std::max(white_space_before(text, begin), done);
     if (found.token->rstrip) end = white_space_after(text, end);
-    begin = std::max(begin, done);  // an rstrip before may have taken the white space this token is made of
+    begin = std::max(
+        begin, done);  // an rstrip before may have taken the white space this token is made of
     end = std::max(end, done);
     if (begin > done) segments.push_back({text.substr(done, begin - done), nullptr});
     segments.push_back({text.substr(begin, end - begin), found.token});

@@ -1,8 +1,10 @@
-// Added tokens: strings that become one token wherever they stand in the text, before any splitting or merging.
+// Added tokens: strings that become one token wherever they stand in the text, before any splitting
+// or merging.
 //
-// Special tokens such as "<|im_start|>" are the usual ones. Tokens that are not `normalized` are looked for in the raw
-// text; the rest in the normalised text between those. At each place the longest token wins, from left to right. Source:
-// the added vocabulary of Hugging Face's `tokenizers`.
+// Special tokens such as "<|im_start|>" are the usual ones. Tokens that are not `normalized` are
+// looked for in the raw text; the rest in the normalised text between those. At each place the
+// longest token wins, from left to right. Source: the added vocabulary of Hugging Face's
+// `tokenizers`.
 #pragma once
 
 #include <array>
@@ -20,7 +22,7 @@ struct AddedToken {
   bool lstrip = false;       // takes the white space before it along
   bool rstrip = false;       // and the white space after it
   bool normalized = false;
-  bool special = false;      // left out of decoded text on request
+  bool special = false;  // left out of decoded text on request
 
   bool operator==(const AddedToken&) const = default;
 };
@@ -35,8 +37,10 @@ struct TextSegment {
 class AddedTokenMatcher {
  public:
   AddedTokenMatcher() = default;
-  // Token i is looked for as contents[i]; empty contents are never found. REQUIRES: tokens outlive the matcher.
-  AddedTokenMatcher(std::vector<const AddedToken*> tokens, const std::vector<std::string>& contents);
+  // Token i is looked for as contents[i]; empty contents are never found. REQUIRES: tokens outlive
+  // the matcher.
+  AddedTokenMatcher(std::vector<const AddedToken*> tokens,
+                    const std::vector<std::string>& contents);
 
   bool empty() const { return nodes_.empty(); }
   // Appends the segments of `text`, in order and without gaps; ordinary segments are never empty.

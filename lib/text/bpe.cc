@@ -48,7 +48,8 @@ bool comes_later(const BpeScratch::Candidate& a, const BpeScratch::Candidate& b)
 
 }  // namespace
 
-BpeModel::BpeModel(std::vector<std::string> vocabulary, const std::vector<std::pair<std::string, std::string>>& merges,
+BpeModel::BpeModel(std::vector<std::string> vocabulary,
+                   const std::vector<std::pair<std::string, std::string>>& merges,
                    const BpeOptions& options, const std::string& where)
     : vocabulary_(std::move(vocabulary)), options_(options) {
   index_vocabulary(where);
@@ -61,8 +62,9 @@ void BpeModel::index_vocabulary(const std::string& where) {
     if (vocabulary_[id].empty()) continue;
     const auto [it, is_new] = ids_.emplace(vocabulary_[id], static_cast<int32_t>(id));
     if (!is_new) {
-      throw Error(ErrorCode::environment, where + ": tokens " + std::to_string(it->second) + " and " +
-                                              std::to_string(id) + " are both spelled \"" + vocabulary_[id] + "\"");
+      throw Error(ErrorCode::environment, where + ": tokens " + std::to_string(it->second) +
+                                              " and " + std::to_string(id) +
+                                              " are both spelled \"" + vocabulary_[id] + "\"");
     }
   }
   for (int byte = 0; byte < 256; ++byte) {
@@ -78,7 +80,8 @@ void BpeModel::index_vocabulary(const std::string& where) {
   }
 }
 
-void BpeModel::index_merges(const std::vector<std::pair<std::string, std::string>>& merges, const std::string& where) {
+void BpeModel::index_merges(const std::vector<std::pair<std::string, std::string>>& merges,
+                            const std::string& where) {
   size_t n_slots = 16;
   while (n_slots < merges.size() * 2) n_slots *= 2;
   rules_.assign(n_slots, PairRule{kNoPair, 0, 0});
@@ -88,8 +91,9 @@ void BpeModel::index_merges(const std::vector<std::pair<std::string, std::string
     const auto require = [&](const std::string& token) {
       const auto id = id_of(token);
       if (id) return *id;
-      throw Error(ErrorCode::environment, where + ": merge " + std::to_string(rank) + " (\"" + left + "\" \"" + right +
-                                              "\") needs the token \"" + token + "\", which is not in the vocabulary");
+      throw Error(ErrorCode::environment, where + ": merge " + std::to_string(rank) + " (\"" +
+                                              left + "\" \"" + right + "\") needs the token \"" +
+                                              token + "\", which is not in the vocabulary");
     };
     const BpeMerge merge{require(left), require(right)};
     const int32_t merged_id = require(left + right);
@@ -97,8 +101,9 @@ void BpeModel::index_merges(const std::vector<std::pair<std::string, std::string
     size_t at = mix(key) & (n_slots - 1);
     while (rules_[at].key != kNoPair && rules_[at].key != key) at = (at + 1) & (n_slots - 1);
     if (rules_[at].key == key) {
-      throw Error(ErrorCode::environment, where + ": merge " + std::to_string(rank) + " (\"" + left + "\" \"" + right +
-                                              "\") repeats merge " + std::to_string(rules_[at].rank));
+      throw Error(ErrorCode::environment, where + ": merge " + std::to_string(rank) + " (\"" +
+                                              left + "\" \"" + right + "\") repeats merge " +
+                                              std::to_string(rules_[at].rank));
     }
     rules_[at] = {key, static_cast<uint32_t>(rank), merged_id};
     merges_.push_back(merge);
@@ -119,7 +124,8 @@ const BpeModel::PairRule* BpeModel::find_rule(int32_t left, int32_t right) const
   }
 }
 
-void BpeModel::encode(std::string_view piece, BpeScratch& scratch, std::vector<int32_t>& ids) const {
+void BpeModel::encode(std::string_view piece, BpeScratch& scratch,
+                      std::vector<int32_t>& ids) const {
   if (piece.empty()) return;
   if (piece.size() > kMaxCachedBytes) return encode_uncached(piece, scratch, ids);
   const uint64_t hash = hash_bytes(piece);
@@ -132,7 +138,8 @@ void BpeModel::encode(std::string_view piece, BpeScratch& scratch, std::vector<i
   scratch.cache.insert(piece, hash, ids.data() + start, ids.size() - start);
 }
 
-void BpeModel::encode_uncached(std::string_view piece, BpeScratch& scratch, std::vector<int32_t>& ids) const {
+void BpeModel::encode_uncached(std::string_view piece, BpeScratch& scratch,
+                               std::vector<int32_t>& ids) const {
   if (options_.ignore_merges) {
     if (const auto it = ids_of_bytes_.find(std::string(piece)); it != ids_of_bytes_.end()) {
       ids.push_back(it->second);

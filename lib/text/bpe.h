@@ -1,9 +1,11 @@
-// Byte-pair encoding: a piece of text to token ids by merging, again and again, the adjacent pair that was learnt first.
+// Byte-pair encoding: a piece of text to token ids by merging, again and again, the adjacent pair
+// that was learnt first.
 //
-// A piece starts as one symbol per byte. Of all adjacent pairs that are in the merge list the one with the lowest rank is
-// merged, the leftmost first, until none is left. Done with a heap over a linked list that is n log n for a piece of n
-// bytes, without recursion: a megabyte of one repeated letter is one piece. Source: the BPE model of Hugging Face's
-// `tokenizers`, whose results these are, the bytes that a vocabulary lacks included (below).
+// A piece starts as one symbol per byte. Of all adjacent pairs that are in the merge list the one
+// with the lowest rank is merged, the leftmost first, until none is left. Done with a heap over a
+// linked list that is n log n for a piece of n bytes, without recursion: a megabyte of one repeated
+// letter is one piece. Source: the BPE model of Hugging Face's `tokenizers`, whose results these
+// are, the bytes that a vocabulary lacks included (below).
 #pragma once
 
 #include <cstdint>
@@ -22,12 +24,15 @@ struct BpeMerge {
 };
 
 struct BpeOptions {
-  bool ignore_merges = false;           // a piece that is itself a token is that token, whatever the merges say
-  std::optional<int32_t> unknown_id;    // for bytes without a token; without it they are dropped, as in `tokenizers`
-  bool fuse_unknown = false;            // one unknown_id for a run of such bytes
+  bool ignore_merges =
+      false;  // a piece that is itself a token is that token, whatever the merges say
+  std::optional<int32_t>
+      unknown_id;  // for bytes without a token; without it they are dropped, as in `tokenizers`
+  bool fuse_unknown = false;  // one unknown_id for a run of such bytes
 };
 
-// Remembers pieces that were encoded before. Bounded: emptied when full. Results never depend on it.
+// Remembers pieces that were encoded before. Bounded: emptied when full. Results never depend on
+// it.
 class BpePieceCache {
  public:
   BpePieceCache();
@@ -72,10 +77,11 @@ struct BpeScratch {
 
 class BpeModel {
  public:
-  // `vocabulary[id]` is a token in the byte alphabet (byte_level.h); "" where there is no token of the model. Merges come
-  // in rank order. Throws Error(environment), naming `where`, on two tokens with one spelling, on a merge whose parts or
-  // result are no tokens, and on a merge listed twice.
-  BpeModel(std::vector<std::string> vocabulary, const std::vector<std::pair<std::string, std::string>>& merges,
+  // `vocabulary[id]` is a token in the byte alphabet (byte_level.h); "" where there is no token of
+  // the model. Merges come in rank order. Throws Error(environment), naming `where`, on two tokens
+  // with one spelling, on a merge whose parts or result are no tokens, and on a merge listed twice.
+  BpeModel(std::vector<std::string> vocabulary,
+           const std::vector<std::pair<std::string, std::string>>& merges,
            const BpeOptions& options, const std::string& where);
   BpeModel(BpeModel&&) = default;  // not copied: the index views the vocabulary
   BpeModel& operator=(BpeModel&&) = default;
@@ -96,16 +102,19 @@ class BpeModel {
   };
 
   void index_vocabulary(const std::string& where);
-  void index_merges(const std::vector<std::pair<std::string, std::string>>& merges, const std::string& where);
+  void index_merges(const std::vector<std::pair<std::string, std::string>>& merges,
+                    const std::string& where);
   const PairRule* find_rule(int32_t left, int32_t right) const;
-  void encode_uncached(std::string_view piece, BpeScratch& scratch, std::vector<int32_t>& ids) const;
+  void encode_uncached(std::string_view piece, BpeScratch& scratch,
+                       std::vector<int32_t>& ids) const;
   void start_symbols(std::string_view piece, BpeScratch& scratch) const;
   void merge_short(BpeScratch& scratch) const;
   void merge_long(BpeScratch& scratch) const;
 
   std::vector<std::string> vocabulary_;
-  std::unordered_map<std::string_view, int32_t> ids_;        // keys view vocabulary_
-  std::unordered_map<std::string, int32_t> ids_of_bytes_;    // raw bytes of a token to its id; only with ignore_merges
+  std::unordered_map<std::string_view, int32_t> ids_;  // keys view vocabulary_
+  std::unordered_map<std::string, int32_t>
+      ids_of_bytes_;  // raw bytes of a token to its id; only with ignore_merges
   std::vector<BpeMerge> merges_;
   std::vector<PairRule> rules_;  // open addressing, a power of two
   int32_t byte_ids_[256];

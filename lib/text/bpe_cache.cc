@@ -25,7 +25,8 @@ std::optional<BpePieceCache::Ids> BpePieceCache::find(std::string_view piece, ui
   }
 }
 
-void BpePieceCache::insert(std::string_view piece, uint64_t hash, const int32_t* ids, size_t n_ids) {
+void BpePieceCache::insert(std::string_view piece, uint64_t hash, const int32_t* ids,
+                           size_t n_ids) {
   if (n_used_ >= kMaxUsed || text_.size() + piece.size() > kMaxTextBytes) {
     slots_.assign(kSlots, Slot{});
     text_.clear();

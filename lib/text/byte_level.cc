@@ -24,7 +24,8 @@ struct Alphabet {
         characters[static_cast<size_t>(byte)] = static_cast<uint32_t>(byte);
       } else {
         stand_in_bytes[n_stand_ins] = static_cast<uint8_t>(byte);
-        characters[static_cast<size_t>(byte)] = kFirstStandIn + static_cast<uint32_t>(n_stand_ins++);
+        characters[static_cast<size_t>(byte)] =
+            kFirstStandIn + static_cast<uint32_t>(n_stand_ins++);
       }
     }
   }
@@ -33,7 +34,9 @@ constexpr Alphabet kAlphabet;
 
 }  // namespace
 
-uint32_t byte_level_character(uint8_t byte) { return kAlphabet.characters[byte]; }
+uint32_t byte_level_character(uint8_t byte) {
+  return kAlphabet.characters[byte];
+}
 
 std::optional<uint8_t> byte_level_byte(uint32_t c) {
   if (c < 0x100) {

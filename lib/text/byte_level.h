@@ -1,8 +1,9 @@
-// The byte alphabet of byte-level BPE: each byte is written as one printable character, so that a vocabulary is plain text.
+// The byte alphabet of byte-level BPE: each byte is written as one printable character, so that a
+// vocabulary is plain text.
 //
-// Bytes that print as themselves in Latin-1 keep their code point; the other 68 take U+0100 onwards in ascending order.
-// So a space is U+0120 and a newline U+010A. Source: the GPT-2 tokenizer, as described in the documentation of Hugging
-// Face's `tokenizers` (ByteLevel).
+// Bytes that print as themselves in Latin-1 keep their code point; the other 68 take U+0100 onwards
+// in ascending order. So a space is U+0120 and a newline U+010A. Source: the GPT-2 tokenizer, as
+// described in the documentation of Hugging Face's `tokenizers` (ByteLevel).
 #pragma once
 
 #include <cstdint>

@@ -7,14 +7,19 @@ namespace isobit {
 
 std::string describe(const Json& value) {
   switch (value.type()) {
-    case Json::value_t::null: return "null";
-    case Json::value_t::object: return "an object";
-    case Json::value_t::array: return "an array of " + std::to_string(value.size());
+    case Json::value_t::null:
+      return "null";
+    case Json::value_t::object:
+      return "an object";
+    case Json::value_t::array:
+      return "an array of " + std::to_string(value.size());
     case Json::value_t::string: {
       const auto& text = value.get_ref<const std::string&>();
-      return text.size() <= 40 ? "\"" + text + "\"" : "a string of " + std::to_string(text.size()) + " bytes";
+      return text.size() <= 40 ? "\"" + text + "\""
+                               : "a string of " + std::to_string(text.size()) + " bytes";
     }
-    default: return value.dump();
+    default:
+      return value.dump();
   }
 }
 
@@ -23,11 +28,14 @@ JsonFields::JsonFields(const Json& object, std::string where, ErrorCode code)
   if (!object_.is_object()) fail("expected an object, found " + describe(object_));
 }
 
-void JsonFields::fail(const std::string& what) const { throw Error(code_, where_ + ": " + what); }
+void JsonFields::fail(const std::string& what) const {
+  throw Error(code_, where_ + ": " + what);
+}
 
 void JsonFields::fail_at(const char* key, const std::string& expected) const {
   const Json* value = find(key);
-  fail("\"" + std::string(key) + "\": expected " + expected + ", found " + (value ? describe(*value) : "nothing"));
+  fail("\"" + std::string(key) + "\": expected " + expected + ", found " +
+       (value ? describe(*value) : "nothing"));
 }
 
 const Json* JsonFields::find(const char* key) const {
@@ -60,13 +68,17 @@ bool JsonFields::boolean(const char* key) const {
   return at(key).get<bool>();
 }
 
-bool JsonFields::boolean_or(const char* key, bool fallback) const { return has(key) ? boolean(key) : fallback; }
+bool JsonFields::boolean_or(const char* key, bool fallback) const {
+  return has(key) ? boolean(key) : fallback;
+}
 
 int64_t JsonFields::integer(const char* key, int64_t low, int64_t high) const {
   const Json& value = at(key);
-  const std::string expected = "an integer from " + std::to_string(low) + " to " + std::to_string(high);
+  const std::string expected =
+      "an integer from " + std::to_string(low) + " to " + std::to_string(high);
   if (!value.is_number_integer()) fail_at(key, expected);
-  if (value.is_number_unsigned() && value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)) fail_at(key, expected);
+  if (value.is_number_unsigned() && value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX))
+    fail_at(key, expected);
   const auto v = value.get<int64_t>();
   if (v < low || v > high) fail_at(key, expected);
   return v;

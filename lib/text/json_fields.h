@@ -11,8 +11,8 @@
 
 namespace isobit {
 
-// A JSON object and the words that lead to it ("tokenizer.json: model.pre_tokenizer"). Every reader throws Error(code)
-// with the path, what was expected and what was found.
+// A JSON object and the words that lead to it ("tokenizer.json: model.pre_tokenizer"). Every reader
+// throws Error(code) with the path, what was expected and what was found.
 class JsonFields {
  public:
   JsonFields(const Json& object, std::string where, ErrorCode code);

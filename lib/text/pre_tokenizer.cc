@@ -7,13 +7,14 @@
 namespace isobit {
 namespace {
 
-// Contractions, words, numbers, other symbols (each with at most one leading space), then white space; the last space
-// before a word is left to the word. Source: the GPT-2 tokenizer.
+// Contractions, words, numbers, other symbols (each with at most one leading space), then white
+// space; the last space before a word is left to the word. Source: the GPT-2 tokenizer.
 constexpr const char* kGpt2Pattern =
     "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 
-// Receives alternating stretches of one piece, in order, and applies a SplitBehaviour. Empty stretches end runs, as they
-// do in the library whose behaviour this is, but are never pieces themselves.
+// Receives alternating stretches of one piece, in order, and applies a SplitBehaviour. Empty
+// stretches end runs, as they do in the library whose behaviour this is, but are never pieces
+// themselves.
 class PieceBuilder {
  public:
   PieceBuilder(SplitBehaviour behaviour, bool inverted, std::vector<std::string_view>& out)
@@ -72,13 +73,15 @@ class PieceBuilder {
 
 // Calls found(begin, end) for each match in `piece`.
 template <typename Found>
-void for_each_match(const Regex& regex, std::string_view piece, RegexScratch& scratch, const Found& found) {
+void for_each_match(const Regex& regex, std::string_view piece, RegexScratch& scratch,
+                    const Found& found) {
   for (size_t at = 0; at < piece.size();) {
     const auto match = regex.find(piece, at, scratch);
     if (!match) return;
     if (match->end == match->begin) {
-      throw Error(ErrorCode::environment, "the pre-tokenizer's regular expression matched an empty text at byte " +
-                                              std::to_string(match->begin) + "; it cannot cut text into pieces");
+      throw Error(ErrorCode::environment,
+                  "the pre-tokenizer's regular expression matched an empty text at byte " +
+                      std::to_string(match->begin) + "; it cannot cut text into pieces");
     }
     found(match->begin, match->end);
     at = match->end;
@@ -104,8 +107,9 @@ struct StageRunner {
 
   void operator()(const RegexSplit& stage) const {
     PieceBuilder builder(stage.behaviour, stage.inverted, out);
-    split_by_matches(piece, builder,
-                     [&](const auto& found) { for_each_match(stage.regex, piece, scratch.regex, found); });
+    split_by_matches(piece, builder, [&](const auto& found) {
+      for_each_match(stage.regex, piece, scratch.regex, found);
+    });
   }
   void operator()(const LiteralSplit& stage) const {
     PieceBuilder builder(stage.behaviour, stage.inverted, out);
@@ -117,7 +121,8 @@ struct StageRunner {
     });
   }
   void operator()(const DigitsSplit& stage) const {
-    PieceBuilder builder(stage.individual ? SplitBehaviour::kIsolated : SplitBehaviour::kContiguous, false, out);
+    PieceBuilder builder(stage.individual ? SplitBehaviour::kIsolated : SplitBehaviour::kContiguous,
+                         false, out);
     split_by_matches(piece, builder, [&](const auto& found) {
       for (size_t at = 0; at < piece.size();) {
         const CodePoint c = code_point_at(piece, at);
@@ -136,37 +141,55 @@ struct StageRunner {
       return;
     }
     PieceBuilder builder(SplitBehaviour::kIsolated, false, out);
-    split_by_matches(text, builder, [&](const auto& found) { for_each_match(*stage.regex, text, scratch.regex, found); });
+    split_by_matches(text, builder, [&](const auto& found) {
+      for_each_match(*stage.regex, text, scratch.regex, found);
+    });
   }
 };
 
 const char* name(SplitBehaviour behaviour) {
   switch (behaviour) {
-    case SplitBehaviour::kRemoved: return "Removed";
-    case SplitBehaviour::kIsolated: return "Isolated";
-    case SplitBehaviour::kMergedWithPrevious: return "MergedWithPrevious";
-    case SplitBehaviour::kMergedWithNext: return "MergedWithNext";
-    case SplitBehaviour::kContiguous: return "Contiguous";
+    case SplitBehaviour::kRemoved:
+      return "Removed";
+    case SplitBehaviour::kIsolated:
+      return "Isolated";
+    case SplitBehaviour::kMergedWithPrevious:
+      return "MergedWithPrevious";
+    case SplitBehaviour::kMergedWithNext:
+      return "MergedWithNext";
+    case SplitBehaviour::kContiguous:
+      return "Contiguous";
   }
   return "";
 }
 
 struct StageDescriber {
   Json operator()(const RegexSplit& s) const {
-    return {{"type", "Split"}, {"regex", s.pattern}, {"behavior", name(s.behaviour)}, {"invert", s.inverted}};
+    return {{"type", "Split"},
+            {"regex", s.pattern},
+            {"behavior", name(s.behaviour)},
+            {"invert", s.inverted}};
   }
   Json operator()(const LiteralSplit& s) const {
-    return {{"type", "Split"}, {"string", s.literal}, {"behavior", name(s.behaviour)}, {"invert", s.inverted}};
+    return {{"type", "Split"},
+            {"string", s.literal},
+            {"behavior", name(s.behaviour)},
+            {"invert", s.inverted}};
   }
-  Json operator()(const DigitsSplit& s) const { return {{"type", "Digits"}, {"individual_digits", s.individual}}; }
+  Json operator()(const DigitsSplit& s) const {
+    return {{"type", "Digits"}, {"individual_digits", s.individual}};
+  }
   Json operator()(const ByteLevelSplit& s) const {
-    return {{"type", "ByteLevel"}, {"add_prefix_space", s.add_prefix_space}, {"use_regex", s.regex.has_value()}};
+    return {{"type", "ByteLevel"},
+            {"add_prefix_space", s.add_prefix_space},
+            {"use_regex", s.regex.has_value()}};
   }
 };
 
 }  // namespace
 
-RegexSplit regex_split(const std::string& pattern, SplitBehaviour behaviour, bool inverted, const std::string& where) {
+RegexSplit regex_split(const std::string& pattern, SplitBehaviour behaviour, bool inverted,
+                       const std::string& where) {
   return {.pattern = pattern,
           .regex = Regex(pcre2_pattern_from_oniguruma(pattern, where), where),
           .behaviour = behaviour,
@@ -175,18 +198,21 @@ RegexSplit regex_split(const std::string& pattern, SplitBehaviour behaviour, boo
 
 ByteLevelSplit byte_level_split(bool add_prefix_space, bool use_regex) {
   ByteLevelSplit stage{.add_prefix_space = add_prefix_space, .regex = std::nullopt};
-  if (use_regex) stage.regex.emplace(pcre2_pattern_from_oniguruma(kGpt2Pattern, "ByteLevel"), "ByteLevel");
+  if (use_regex)
+    stage.regex.emplace(pcre2_pattern_from_oniguruma(kGpt2Pattern, "ByteLevel"), "ByteLevel");
   return stage;
 }
 
-const std::vector<std::string_view>& PreTokenizer::split(std::string_view text, PreTokenizerScratch& scratch) const {
+const std::vector<std::string_view>& PreTokenizer::split(std::string_view text,
+                                                         PreTokenizerScratch& scratch) const {
   scratch.pieces.clear();
   scratch.prefixed.clear();
   if (!text.empty()) scratch.pieces.push_back(text);
   for (const PreTokenizerStage& stage : stages_) {
     scratch.next_pieces.clear();
     for (const std::string_view piece : scratch.pieces) {
-      std::visit(StageRunner{.piece = piece, .scratch = scratch, .out = scratch.next_pieces}, stage);
+      std::visit(StageRunner{.piece = piece, .scratch = scratch, .out = scratch.next_pieces},
+                 stage);
     }
     scratch.pieces.swap(scratch.next_pieces);
   }
@@ -195,7 +221,8 @@ const std::vector<std::string_view>& PreTokenizer::split(std::string_view text, 
 
 Json PreTokenizer::description() const {
   Json stages = Json::array();
-  for (const PreTokenizerStage& stage : stages_) stages.push_back(std::visit(StageDescriber{}, stage));
+  for (const PreTokenizerStage& stage : stages_)
+    stages.push_back(std::visit(StageDescriber{}, stage));
   return stages;
 }
 

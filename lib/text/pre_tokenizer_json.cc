@@ -22,14 +22,17 @@ PreTokenizerStage read_split(const JsonFields& fields) {
   const bool inverted = fields.boolean_or("invert", false);
   const JsonFields pattern = fields.object("pattern");
   pattern.allow_only({"Regex", "String"});
-  if (pattern.has("Regex") == pattern.has("String")) pattern.fail("expected either \"Regex\" or \"String\"");
-  if (pattern.has("Regex")) return regex_split(pattern.string("Regex"), behaviour, inverted, pattern.where());
+  if (pattern.has("Regex") == pattern.has("String"))
+    pattern.fail("expected either \"Regex\" or \"String\"");
+  if (pattern.has("Regex"))
+    return regex_split(pattern.string("Regex"), behaviour, inverted, pattern.where());
   const std::string literal = pattern.string("String");
   if (literal.empty()) pattern.fail("an empty \"String\" cannot cut text into pieces");
   return LiteralSplit{.literal = literal, .behaviour = behaviour, .inverted = inverted};
 }
 
-void read_stages(const Json& value, const std::string& where, std::vector<PreTokenizerStage>& stages) {
+void read_stages(const Json& value, const std::string& where,
+                 std::vector<PreTokenizerStage>& stages) {
   const JsonFields fields(value, where, ErrorCode::environment);
   const std::string type = fields.string("type");
   if (!stages.empty() && std::holds_alternative<ByteLevelSplit>(stages.back())) {
@@ -47,9 +50,11 @@ void read_stages(const Json& value, const std::string& where, std::vector<PreTok
     stages.push_back(DigitsSplit{.individual = fields.boolean_or("individual_digits", false)});
   } else if (type == "ByteLevel") {
     fields.allow_only({"type", "add_prefix_space", "trim_offsets", "use_regex"});
-    stages.push_back(byte_level_split(fields.boolean_or("add_prefix_space", true), fields.boolean_or("use_regex", true)));
+    stages.push_back(byte_level_split(fields.boolean_or("add_prefix_space", true),
+                                      fields.boolean_or("use_regex", true)));
   } else {
-    fields.fail("the pre-tokenizer \"" + type + "\" is not supported (Sequence, Split, Digits and ByteLevel are)");
+    fields.fail("the pre-tokenizer \"" + type +
+                "\" is not supported (Sequence, Split, Digits and ByteLevel are)");
   }
 }
 
@@ -59,7 +64,8 @@ PreTokenizer read_pre_tokenizer(const Json& value, const std::string& where) {
   std::vector<PreTokenizerStage> stages;
   if (!value.is_null()) read_stages(value, where, stages);
   if (stages.empty() || !std::holds_alternative<ByteLevelSplit>(stages.back())) {
-    throw Error(ErrorCode::environment, where + ": expected a ByteLevel pre-tokenizer as the last stage, found none",
+    throw Error(ErrorCode::environment,
+                where + ": expected a ByteLevel pre-tokenizer as the last stage, found none",
                 "isobit reads byte-level BPE tokenizers");
   }
   return PreTokenizer(std::move(stages));

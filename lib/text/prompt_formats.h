@@ -1,4 +1,5 @@
-// The forms in which a prompt record can be written. Each reader throws Error(usage); a record without an id keeps "".
+// The forms in which a prompt record can be written. Each reader throws Error(usage); a record
+// without an id keeps "".
 #pragma once
 
 #include "text/json_fields.h"
@@ -7,9 +8,11 @@
 namespace isobit {
 
 PromptRecord read_native_prompt(const JsonFields& fields);
-PromptRecord read_openai_batch_prompt(const JsonFields& fields);  // {"custom_id", "method", "url", "body": {...}}
-PromptRecord read_sharegpt_prompt(const JsonFields& fields);      // {"id", "conversations": [{"from", "value"}, ...]}
-PromptRecord read_workload_prompt(const JsonFields& fields);      // {"prompt", "output_tokens_count"}
+PromptRecord read_openai_batch_prompt(
+    const JsonFields& fields);  // {"custom_id", "method", "url", "body": {...}}
+PromptRecord read_sharegpt_prompt(
+    const JsonFields& fields);  // {"id", "conversations": [{"from", "value"}, ...]}
+PromptRecord read_workload_prompt(const JsonFields& fields);  // {"prompt", "output_tokens_count"}
 
 // Members that several forms share.
 void read_messages(const JsonFields& fields, PromptRecord& record);

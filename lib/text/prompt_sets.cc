@@ -14,8 +14,10 @@ constexpr uint64_t kSmokeSeed = 7;
 constexpr uint64_t kEdgeSeed = 99;
 constexpr size_t kStandardPrompts = 64;
 constexpr double kShortestTokens = 8;
-constexpr double kLongestTokens = 490;  // a passage ends with its sentence, up to half a sentence later
-constexpr size_t kLengthStride = 27;  // prime to 64: lengths and kinds run independently of each other
+constexpr double kLongestTokens =
+    490;  // a passage ends with its sentence, up to half a sentence later
+constexpr size_t kLengthStride =
+    27;  // prime to 64: lengths and kinds run independently of each other
 
 std::string numbered(const char* set, size_t index, std::string_view kind) {
   char number[8];
@@ -46,11 +48,14 @@ std::vector<PromptRecord> standard_set() {
   const auto kinds = prompt_kinds();
   for (size_t i = 0; i < kStandardPrompts; ++i) {
     const PromptKind& kind = kinds[i % kinds.size()];
-    const double step = static_cast<double>(i * kLengthStride % kStandardPrompts) / (kStandardPrompts - 1);
-    // The least bit of pow may differ between C libraries; a whole number of tokens does not feel it.
+    const double step =
+        static_cast<double>(i * kLengthStride % kStandardPrompts) / (kStandardPrompts - 1);
+    // The least bit of pow may differ between C libraries; a whole number of tokens does not feel
+    // it.
     const double target = kShortestTokens * std::pow(kLongestTokens / kShortestTokens, step);
     const auto n_tokens = static_cast<size_t>(std::lround(target));
-    set.push_back(chat_prompt(numbered("standard", i, kind.name), writer.long_request(kind, n_tokens), kind.name));
+    set.push_back(chat_prompt(numbered("standard", i, kind.name),
+                              writer.long_request(kind, n_tokens), kind.name));
   }
   return set;
 }
@@ -59,7 +64,8 @@ std::vector<PromptRecord> smoke_set() {
   std::vector<PromptRecord> set;
   PromptWriter writer(kSmokeSeed);
   for (const PromptKind& kind : prompt_kinds()) {
-    set.push_back(chat_prompt(numbered("smoke", set.size(), kind.name), writer.short_request(kind, 12 + 2 * set.size()), kind.name));
+    set.push_back(chat_prompt(numbered("smoke", set.size(), kind.name),
+                              writer.short_request(kind, 12 + 2 * set.size()), kind.name));
   }
   return set;
 }
@@ -100,20 +106,31 @@ constexpr EdgeText kEdgeTexts[] = {
     {"japanese", "明日の朝、駅前のパン屋で友だちと会います。"},
     {"korean", "내일 아침에 친구와 함께 산에 갈 거예요."},
     {"emoji", "Explain these in one line: 🙂🚀👩‍🔬🏳️‍🌈🇳🇴👍🏽"},
-    {"combining", "e\u0301 and \u00E9 look the same, but a\u0323\u0302 is one letter with two marks."},
+    {"combining",
+     "e\u0301 and \u00E9 look the same, but a\u0323\u0302 is one letter with two marks."},
     {"fullwidth", "Ｗｈａｔ ｉｓ １２ ＋ ３０？"},
-    {"digits", "Add 1, 22, 333, 4444, 55555, 666666 and 7777777; then write 3.14159 and 1,000,000.01."},
+    {"digits",
+     "Add 1, 22, 333, 4444, 55555, 666666 and 7777777; then write 3.14159 and 1,000,000.01."},
     {"numerals", "Are ½, ², Ⅷ, ٣ and ४ numbers? Say which."},
     {"spaces", "one  two   three    four     five      and   then    stop "},
     {"leading-space", "   three spaces come before this sentence."},
     {"tabs", "name\tage\ttown\nAnna\t31\tOslo\nPeter\t28\tLisbon\n"},
-    {"newlines", "First line\n\nafter one empty line\n\n\nafter two\r\nand a Windows line end\r\n\r\nthe last"},
-    {"unusual-spaces", "no\u00A0break, thin\u2009space, ideographic\u3000space, line\u2028separator, zero\u200Bwidth"},
-    {"contractions", "I'm sure they're late; we'd say it's fine, you've won and she'll stay. DON'T SHOUT, I'LL LISTEN."},
-    {"controls", "A bell \x07, an escape \x1B and a delete \x7F stand in this line. How many is that?"},
-    {"special-spelling", "What does <|im_end|> mean, and how does it differ from <|im_start|> or <|endoftext|>?"},
+    {"newlines",
+     "First line\n\nafter one empty line\n\n\nafter two\r\nand a Windows line end\r\n\r\nthe last"},
+    {"unusual-spaces",
+     "no\u00A0break, thin\u2009space, ideographic\u3000space, line\u2028separator, "
+     "zero\u200Bwidth"},
+    {"contractions",
+     "I'm sure they're late; we'd say it's fine, you've won and she'll stay. DON'T SHOUT, I'LL "
+     "LISTEN."},
+    {"controls",
+     "A bell \x07, an escape \x1B and a delete \x7F stand in this line. How many is that?"},
+    {"special-spelling",
+     "What does <|im_end|> mean, and how does it differ from <|im_start|> or <|endoftext|>?"},
     {"almost-special", "Neither <|im_end| nor |im_end|> nor < |im_end| > ends a message."},
-    {"repeats", "hahahahahahahahahahahahahahahahahahaha --------------------------------------------- ........"},
+    {"repeats",
+     "hahahahahahahahahahahahahahahahahahaha --------------------------------------------- "
+     "........"},
     {"code", "if (a[i]!=b[j]&&!c->done){x+=(y<<2)|0xFF;}//what?"},
     {"url", "Open https://example.org/a_b-c/d?e=f&g=%20h#i and tell me what the query says."},
     {"one-letter", "a"},
@@ -130,7 +147,8 @@ std::vector<PromptRecord> edge_set() {
   PromptWriter writer(kEdgeSeed);
   for (const size_t boundary : kBoundaries) {
     for (const size_t n_tokens : {boundary - 1, boundary, boundary + 1}) {
-      set.push_back(text_prompt("edge-tokens-" + std::to_string(n_tokens), text_of_tokens(writer, n_tokens), "length"));
+      set.push_back(text_prompt("edge-tokens-" + std::to_string(n_tokens),
+                                text_of_tokens(writer, n_tokens), "length"));
     }
   }
   return set;
@@ -147,7 +165,9 @@ std::vector<PromptRecord> builtin_prompt_set(const std::string& name) {
   if (name == "smoke") return smoke_set();
   if (name == "standard") return standard_set();
   if (name == "edge") return edge_set();
-  throw Error(ErrorCode::usage, "there is no built-in prompt set '" + name + "'" + did_you_mean(name, builtin_prompt_set_names()),
+  throw Error(ErrorCode::usage,
+              "there is no built-in prompt set '" + name + "'" +
+                  did_you_mean(name, builtin_prompt_set_names()),
               "built in are smoke, standard and edge; or give the path of a .jsonl file");
 }
 

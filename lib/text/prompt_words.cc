@@ -7,35 +7,46 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::array kPersons{"Anna"sv, "Daniel"sv, "Maria"sv, "Peter"sv, "Julia"sv, "Thomas"sv, "Emma"sv, "David"sv,
-                              "Sarah"sv, "Martin"sv, "Laura"sv, "Simon"sv, "Alice"sv, "Robert"sv, "Helen"sv, "Victor"sv};
-constexpr std::array kTowns{"Lisbon"sv, "Oslo"sv, "Dublin"sv, "Vienna"sv, "Prague"sv, "Geneva"sv, "Boston"sv, "Toronto"sv,
+constexpr std::array kPersons{"Anna"sv,  "Daniel"sv, "Maria"sv, "Peter"sv,  "Julia"sv, "Thomas"sv,
+                              "Emma"sv,  "David"sv,  "Sarah"sv, "Martin"sv, "Laura"sv, "Simon"sv,
+                              "Alice"sv, "Robert"sv, "Helen"sv, "Victor"sv};
+constexpr std::array kTowns{"Lisbon"sv, "Oslo"sv,   "Dublin"sv, "Vienna"sv,
+                            "Prague"sv, "Geneva"sv, "Boston"sv, "Toronto"sv,
                             "Madrid"sv, "Athens"sv, "Warsaw"sv, "Helsinki"sv};
-constexpr std::array kMonths{"January"sv, "February"sv, "March"sv, "April"sv, "May"sv, "June"sv, "July"sv, "August"sv,
-                             "September"sv, "October"sv, "November"sv, "December"sv};
-constexpr std::array kWeekdays{"Monday"sv, "Tuesday"sv, "Wednesday"sv, "Thursday"sv, "Friday"sv, "Saturday"sv, "Sunday"sv};
-constexpr std::array kFoods{"bread"sv, "apples"sv, "tomato soup"sv, "rice"sv, "cheese"sv, "pancakes"sv, "lentils"sv,
-                            "roast chicken"sv, "carrots"sv, "chocolate cake"sv, "potatoes"sv, "honey"sv};
-constexpr std::array kAnimals{"owl"sv, "dolphin"sv, "fox"sv, "bee"sv, "horse"sv, "tortoise"sv, "raven"sv, "salmon"sv,
+constexpr std::array kMonths{"January"sv,   "February"sv, "March"sv,    "April"sv,
+                             "May"sv,       "June"sv,     "July"sv,     "August"sv,
+                             "September"sv, "October"sv,  "November"sv, "December"sv};
+constexpr std::array kWeekdays{"Monday"sv, "Tuesday"sv,  "Wednesday"sv, "Thursday"sv,
+                               "Friday"sv, "Saturday"sv, "Sunday"sv};
+constexpr std::array kFoods{"bread"sv,   "apples"sv,         "tomato soup"sv, "rice"sv,
+                            "cheese"sv,  "pancakes"sv,       "lentils"sv,     "roast chicken"sv,
+                            "carrots"sv, "chocolate cake"sv, "potatoes"sv,    "honey"sv};
+constexpr std::array kAnimals{"owl"sv,      "dolphin"sv,  "fox"sv,     "bee"sv,
+                              "horse"sv,    "tortoise"sv, "raven"sv,   "salmon"sv,
                               "elephant"sv, "hedgehog"sv, "penguin"sv, "wolf"sv};
-constexpr std::array kObjects{"bicycle"sv, "clock"sv, "lamp"sv, "telescope"sv, "piano"sv, "notebook"sv, "compass"sv,
-                              "camera"sv, "bridge"sv, "radio"sv, "window"sv, "kettle"sv};
-constexpr std::array kColours{"red"sv, "blue"sv, "green"sv, "yellow"sv, "white"sv, "black"sv, "brown"sv, "grey"sv};
-constexpr std::array kJobs{"teacher"sv, "nurse"sv, "carpenter"sv, "farmer"sv, "librarian"sv, "pilot"sv, "baker"sv,
-                           "engineer"sv, "gardener"sv, "journalist"sv};
-constexpr std::array kLanguages{"French"sv, "German"sv, "Spanish"sv, "Italian"sv, "Portuguese"sv, "Dutch"sv};
-constexpr std::array kTopics{"the water cycle"sv, "photosynthesis"sv, "gravity"sv, "the printing press"sv, "earthquakes"sv,
-                             "the human heart"sv, "electricity"sv, "the Roman Empire"sv, "vaccines"sv, "ocean tides"sv,
-                             "compound interest"sv, "volcanoes"sv, "the solar system"sv, "democracy"sv, "batteries"sv,
-                             "bird migration"sv};
+constexpr std::array kObjects{"bicycle"sv, "clock"sv,    "lamp"sv,    "telescope"sv,
+                              "piano"sv,   "notebook"sv, "compass"sv, "camera"sv,
+                              "bridge"sv,  "radio"sv,    "window"sv,  "kettle"sv};
+constexpr std::array kColours{"red"sv,   "blue"sv,  "green"sv, "yellow"sv,
+                              "white"sv, "black"sv, "brown"sv, "grey"sv};
+constexpr std::array kJobs{"teacher"sv, "nurse"sv, "carpenter"sv, "farmer"sv,   "librarian"sv,
+                           "pilot"sv,   "baker"sv, "engineer"sv,  "gardener"sv, "journalist"sv};
+constexpr std::array kLanguages{"French"sv,  "German"sv,     "Spanish"sv,
+                                "Italian"sv, "Portuguese"sv, "Dutch"sv};
+constexpr std::array kTopics{
+    "the water cycle"sv,  "photosynthesis"sv,  "gravity"sv,           "the printing press"sv,
+    "earthquakes"sv,      "the human heart"sv, "electricity"sv,       "the Roman Empire"sv,
+    "vaccines"sv,         "ocean tides"sv,     "compound interest"sv, "volcanoes"sv,
+    "the solar system"sv, "democracy"sv,       "batteries"sv,         "bird migration"sv};
 
 struct Slot {
   std::string_view name;
   WordList words;
 };
-constexpr Slot kSlots[] = {{"person", kPersons}, {"town", kTowns},       {"month", kMonths},   {"weekday", kWeekdays},
-                           {"food", kFoods},     {"animal", kAnimals},   {"object", kObjects}, {"colour", kColours},
-                           {"job", kJobs},       {"language", kLanguages}, {"topic", kTopics}};
+constexpr Slot kSlots[] = {{"person", kPersons},     {"town", kTowns},     {"month", kMonths},
+                           {"weekday", kWeekdays},   {"food", kFoods},     {"animal", kAnimals},
+                           {"object", kObjects},     {"colour", kColours}, {"job", kJobs},
+                           {"language", kLanguages}, {"topic", kTopics}};
 
 constexpr std::array kQuestionShort{
     "What is {topic}?"sv,
@@ -76,8 +87,7 @@ constexpr std::array kTranslationShort{
     "Translate this sentence to {language}: On {weekday} we will visit our friends in {town} and eat {food} together."sv,
     "Give me the {language} words for {food}, {food} and {object}, and use each of them in a short sentence."sv};
 constexpr std::array kStoryShort{
-    "Tell me a story about a {animal}."sv,
-    "Write a poem about a {colour} {object}."sv,
+    "Tell me a story about a {animal}."sv, "Write a poem about a {colour} {object}."sv,
     "Write a short story in which a {job} finds a {object}."sv,
     "Tell a bedtime story about a {animal} who wants to travel to {town} with a {colour} {object}."sv,
     "Write the first paragraph of a mystery that begins on a {weekday} in {month}, when {person} opens an old {object}."sv};
@@ -101,25 +111,22 @@ constexpr std::array kQuestionLong{
 constexpr std::array kListLong{
     "List the facts in the following text, one per line."sv,
     "Make a table of all the numbers in this text and what each of them means."sv};
-constexpr std::array kCodeLong{
-    "Explain what this code does, and point out any bugs."sv,
-    "Write tests for the following Python functions."sv,
-    "Add comments to this code and suggest better names."sv};
+constexpr std::array kCodeLong{"Explain what this code does, and point out any bugs."sv,
+                               "Write tests for the following Python functions."sv,
+                               "Add comments to this code and suggest better names."sv};
 constexpr std::array kArithmeticLong{
     "Add up all the numbers in the text below, step by step."sv,
     "What is the largest number in this text, and what is the smallest? Compute the difference."sv};
 constexpr std::array kTranslationLong{
     "Translate the following text to {language}."sv,
     "Translate the first sentence of this text to {language} and the last one to {language}."sv};
-constexpr std::array kStoryLong{
-    "Continue this story. Keep the same style and the same people."sv,
-    "Write a surprising ending for the following story."sv};
+constexpr std::array kStoryLong{"Continue this story. Keep the same style and the same people."sv,
+                                "Write a surprising ending for the following story."sv};
 constexpr std::array kRewriteLong{
     "Rewrite the following text in simple words for a young reader."sv,
     "Shorten this text to half its length without losing a fact."sv};
-constexpr std::array kAdviceLong{
-    "Read this report and give {hero} {small} pieces of advice."sv,
-    "Summarise the following report in three sentences."sv};
+constexpr std::array kAdviceLong{"Read this report and give {hero} {small} pieces of advice."sv,
+                                 "Summarise the following report in three sentences."sv};
 
 constexpr PromptKind kKinds[] = {
     {"question", kQuestionShort, kQuestionLong, false},
@@ -222,8 +229,9 @@ constexpr std::array kIsland{
     "Some families want a hotel, while others would rather keep the island as it is."sv,
     "At low tide one can walk to a rock where a {colour} {object} has been rusting for years."sv};
 
-constexpr PassageSubject kSubjects[] = {{"library", kLibrary}, {"garden", kGarden},     {"railway", kRailway},
-                                        {"station", kStation}, {"workshop", kWorkshop}, {"island", kIsland}};
+constexpr PassageSubject kSubjects[] = {{"library", kLibrary},   {"garden", kGarden},
+                                        {"railway", kRailway},   {"station", kStation},
+                                        {"workshop", kWorkshop}, {"island", kIsland}};
 
 constexpr std::array kCode{
     "def mean(values):\n    total = 0\n    for value in values:\n        total += value\n    return total / len(values)\n"sv,
@@ -260,10 +268,20 @@ WordList slot_words(std::string_view slot) {
   return {};
 }
 
-std::span<const PassageSubject> passage_subjects() { return kSubjects; }
-std::span<const PromptKind> prompt_kinds() { return kKinds; }
-WordList code_fragments() { return kCode; }
-WordList extra_requests() { return kExtraRequests; }
-WordList one_token_sentences() { return kOneToken; }
+std::span<const PassageSubject> passage_subjects() {
+  return kSubjects;
+}
+std::span<const PromptKind> prompt_kinds() {
+  return kKinds;
+}
+WordList code_fragments() {
+  return kCode;
+}
+WordList extra_requests() {
+  return kExtraRequests;
+}
+WordList one_token_sentences() {
+  return kOneToken;
+}
 
 }  // namespace isobit

@@ -15,7 +15,9 @@ constexpr size_t kLongestShort = 44;  // tokens up to which a request needs no p
 
 }  // namespace
 
-PromptWriter::PromptWriter(uint64_t seed) : state_(seed) { new_scene(); }
+PromptWriter::PromptWriter(uint64_t seed) : state_(seed) {
+  new_scene();
+}
 
 // Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
 uint64_t PromptWriter::next() {
@@ -26,7 +28,9 @@ uint64_t PromptWriter::next() {
   return z ^ z >> 31;
 }
 
-size_t PromptWriter::below(size_t n) { return static_cast<size_t>(next() % n); }
+size_t PromptWriter::below(size_t n) {
+  return static_cast<size_t>(next() % n);
+}
 
 void PromptWriter::new_scene() {
   hero_ = pick(slot_words("person"));
@@ -34,7 +38,9 @@ void PromptWriter::new_scene() {
 }
 
 std::string PromptWriter::slot(std::string_view name) {
-  const auto between = [&](size_t low, size_t high) { return std::to_string(low + below(high - low + 1)); };
+  const auto between = [&](size_t low, size_t high) {
+    return std::to_string(low + below(high - low + 1));
+  };
   if (name == "small") return between(2, 12);
   if (name == "number") return between(13, 98);
   if (name == "large") return between(120, 990);
@@ -56,7 +62,8 @@ std::string PromptWriter::fill(std::string_view pattern) {
     const size_t close = pattern.find('}', open);
     const std::string_view name = pattern.substr(open + 1, close - open - 1);
     std::string word = slot(name);
-    while (!slot_words(name).empty() && std::find(used.begin(), used.end(), word) != used.end()) word = slot(name);
+    while (!slot_words(name).empty() && std::find(used.begin(), used.end(), word) != used.end())
+      word = slot(name);
     const bool vowel = std::string_view("aeiou").find(word[0]) != std::string_view::npos;
     if (vowel && (out == "A " || out.ends_with(" a "))) out.insert(out.size() - 1, "n");
     out += word;
@@ -112,10 +119,12 @@ std::string PromptWriter::long_request(const PromptKind& kind, size_t target_tok
   new_scene();
   const std::string request = fill(pick(kind.long_patterns));
   const size_t used = estimate_tokens(request) + 2;
-  if (!kind.on_code) return request + "\n\n" + passage(target_tokens > used ? target_tokens - used : 1);
+  if (!kind.on_code)
+    return request + "\n\n" + passage(target_tokens > used ? target_tokens - used : 1);
   std::string text = request + "\n";
   const WordList fragments = code_fragments();
-  for (size_t at = below(fragments.size()); estimate_tokens(text) < target_tokens; at = (at + 1) % fragments.size()) {
+  for (size_t at = below(fragments.size()); estimate_tokens(text) < target_tokens;
+       at = (at + 1) % fragments.size()) {
     text += "\n```python\n" + std::string(fragments[at]) + "```\n";
   }
   return text;

@@ -1,5 +1,5 @@
-// Writes natural text from the patterns of prompt_words.h, by a seeded generator of its own (splitmix64), so that every
-// machine and every standard library writes the same.
+// Writes natural text from the patterns of prompt_words.h, by a seeded generator of its own
+// (splitmix64), so that every machine and every standard library writes the same.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ class PromptWriter {
   std::string fill(std::string_view pattern);  // one pattern, its slots filled
   std::string short_request(const PromptKind& kind, size_t target_tokens);
   std::string long_request(const PromptKind& kind, size_t target_tokens);
-  // Sentences about one subject, in the present scene, until about `n_tokens` are reached; then about another subject.
+  // Sentences about one subject, in the present scene, until about `n_tokens` are reached; then
+  // about another subject.
   std::string passage(size_t n_tokens);
 
   void new_scene();  // another hero in another place
@@ -34,7 +35,8 @@ class PromptWriter {
   std::string_view place_;
 };
 
-// About how many tokens a byte-level BPE vocabulary of 50,000 gives English text: words, marks, digits and line breaks.
+// About how many tokens a byte-level BPE vocabulary of 50,000 gives English text: words, marks,
+// digits and line breaks.
 size_t estimate_tokens(std::string_view text);
 
 }  // namespace isobit

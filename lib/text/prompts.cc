@@ -17,13 +17,16 @@ class RecordList {
   void add(PromptRecord record, const std::string& place) {
     const auto [it, is_new] = places_.emplace(record.id, place);
     if (!is_new) {
-      throw Error(ErrorCode::usage, where_ + ": " + place + ": the id \"" + record.id + "\" is already used by " + it->second,
-                  "ids name the answers of a run; give each prompt its own");
+      throw Error(
+          ErrorCode::usage,
+          where_ + ": " + place + ": the id \"" + record.id + "\" is already used by " + it->second,
+          "ids name the answers of a run; give each prompt its own");
     }
     records_.push_back(std::move(record));
   }
   std::vector<PromptRecord> take() {
-    if (records_.empty()) throw Error(ErrorCode::usage, where_ + ": no prompts in it", "write one JSON object a line");
+    if (records_.empty())
+      throw Error(ErrorCode::usage, where_ + ": no prompts in it", "write one JSON object a line");
     return std::move(records_);
   }
 
@@ -33,7 +36,9 @@ class RecordList {
   std::vector<PromptRecord> records_;
 };
 
-bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
+bool is_blank(std::string_view line) {
+  return line.find_first_not_of(" \t\r") == std::string_view::npos;
+}
 
 std::vector<PromptRecord> parse_array(std::string_view text, const std::string& where) {
   const Json array = parse_json(text, where);
@@ -41,7 +46,8 @@ std::vector<PromptRecord> parse_array(std::string_view text, const std::string& 
   size_t n = 0;
   for (const Json& value : array) {
     const std::string place = "item " + std::to_string(++n);
-    records.add(parse_prompt_record(value, where + ": " + place, "item-" + std::to_string(n)), place);
+    records.add(parse_prompt_record(value, where + ": " + place, "item-" + std::to_string(n)),
+                place);
   }
   return records.take();
 }
@@ -56,11 +62,13 @@ std::vector<PromptRecord> parse_lines(std::string_view text, const std::string& 
     const std::string place = "line " + std::to_string(++n);
     if (is_blank(line)) continue;
     if (line.size() > kMaxPromptLineBytes) {
-      throw Error(ErrorCode::usage, where + ": " + place + " is " + std::to_string(line.size()) + " bytes long, at most " +
+      throw Error(ErrorCode::usage, where + ": " + place + " is " + std::to_string(line.size()) +
+                                        " bytes long, at most " +
                                         std::to_string(kMaxPromptLineBytes) + " are read");
     }
     const Json value = parse_json(line, where + ": " + place);
-    records.add(parse_prompt_record(value, where + ": " + place, "line-" + std::to_string(n)), place);
+    records.add(parse_prompt_record(value, where + ": " + place, "line-" + std::to_string(n)),
+                place);
   }
   return records.take();
 }
@@ -68,13 +76,16 @@ std::vector<PromptRecord> parse_lines(std::string_view text, const std::string& 
 }  // namespace
 
 std::vector<PromptRecord> parse_prompts(std::string_view text, const std::string& where) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a byte order mark, as some editors write
+  if (text.starts_with("\xEF\xBB\xBF"))
+    text.remove_prefix(3);  // a byte order mark, as some editors write
   require_utf8(text, where);
   const size_t first = text.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && text[first] == '[' ? parse_array(text, where) : parse_lines(text, where);
+  return first != std::string_view::npos && text[first] == '[' ? parse_array(text, where)
+                                                               : parse_lines(text, where);
 }
 
-PromptRecord parse_prompt_record(const Json& value, const std::string& where, const std::string& fallback_id) {
+PromptRecord parse_prompt_record(const Json& value, const std::string& where,
+                                 const std::string& fallback_id) {
   const JsonFields fields(value, where, ErrorCode::usage);
   PromptRecord record;
   if (fields.has("custom_id") || fields.has("body")) {

@@ -29,7 +29,8 @@ struct RegexScratch::State {
   pcre2_jit_stack* stack = pcre2_jit_stack_create(kJitStackStartBytes, kJitStackMaxBytes, nullptr);
 
   State() {
-    if (!match || !context || !stack) throw Error(ErrorCode::environment, "no memory for a regular expression");
+    if (!match || !context || !stack)
+      throw Error(ErrorCode::environment, "no memory for a regular expression");
     pcre2_jit_stack_assign(context, nullptr, stack);
   }
   ~State() {
@@ -61,7 +62,8 @@ Regex::Regex(const std::string& pattern, const std::string& where) : where_(wher
                                  PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C,
                                  &error, &error_at, context.get());
   if (!code->compiled) {
-    throw Error(ErrorCode::environment, where + ": regular expression '" + pattern + "' is not understood at byte " +
+    throw Error(ErrorCode::environment, where + ": regular expression '" + pattern +
+                                            "' is not understood at byte " +
                                             std::to_string(error_at) + ": " + pcre2_message(error));
   }
   // Where the processor has no JIT the interpreter gives the same matches, more slowly.
@@ -69,17 +71,20 @@ Regex::Regex(const std::string& pattern, const std::string& where) : where_(wher
   code_ = std::move(code);
 }
 
-std::optional<Regex::Match> Regex::find(std::string_view subject, size_t from, RegexScratch& scratch) const {
+std::optional<Regex::Match> Regex::find(std::string_view subject, size_t from,
+                                        RegexScratch& scratch) const {
   RegexScratch::State& state = *scratch.state_;
-  const size_t limit = std::min<size_t>(UINT32_MAX, std::max<size_t>(kMinMatchLimit, subject.size() * 16));
+  const size_t limit =
+      std::min<size_t>(UINT32_MAX, std::max<size_t>(kMinMatchLimit, subject.size() * 16));
   pcre2_set_match_limit(state.context, static_cast<uint32_t>(limit));
-  const int rc = pcre2_match(code_->compiled, reinterpret_cast<PCRE2_SPTR>(subject.data()), subject.size(), from,
-                             PCRE2_NO_UTF_CHECK, state.match, state.context);
+  const int rc = pcre2_match(code_->compiled, reinterpret_cast<PCRE2_SPTR>(subject.data()),
+                             subject.size(), from, PCRE2_NO_UTF_CHECK, state.match, state.context);
   if (rc == PCRE2_ERROR_NOMATCH) return std::nullopt;
   if (rc < 0) {
     throw Error(ErrorCode::environment,
-                where_ + ": the pre-tokenizer's regular expression gave up at byte " + std::to_string(from) +
-                    " of a text of " + std::to_string(subject.size()) + " bytes: " + pcre2_message(rc));
+                where_ + ": the pre-tokenizer's regular expression gave up at byte " +
+                    std::to_string(from) + " of a text of " + std::to_string(subject.size()) +
+                    " bytes: " + pcre2_message(rc));
   }
   const PCRE2_SIZE* bounds = pcre2_get_ovector_pointer(state.match);
   return Match{bounds[0], bounds[1]};

@@ -9,14 +9,16 @@ namespace {
 
 // White_Space, ready to stand inside a class.
 constexpr std::string_view kSpaceSet =
-    "\\x{09}-\\x{0D}\\x{20}\\x{85}\\x{A0}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}\\x{205F}\\x{3000}";
+    "\\x{09}-\\x{0D}\\x{20}\\x{85}\\x{A0}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}"
+    "\\x{205F}\\x{3000}";
 // PCRE2's \S leaves out U+180E, which is not white space since Unicode 6.3.
 constexpr std::string_view kNotSpaceSet = "\\S\\x{180E}";
 constexpr std::string_view kWordSet = "\\p{L}\\p{M}\\p{Nd}\\p{Pc}";
 
 class Translator {
  public:
-  Translator(std::string_view pattern, const std::string& where) : pattern_(pattern), where_(where) {}
+  Translator(std::string_view pattern, const std::string& where)
+      : pattern_(pattern), where_(where) {}
 
   std::string run() {
     while (at_ < pattern_.size()) step();
@@ -25,8 +27,12 @@ class Translator {
   }
 
  private:
-  char peek(size_t ahead = 0) const { return at_ + ahead < pattern_.size() ? pattern_[at_ + ahead] : '\0'; }
-  bool starts_with(std::string_view text) const { return pattern_.substr(at_, text.size()) == text; }
+  char peek(size_t ahead = 0) const {
+    return at_ + ahead < pattern_.size() ? pattern_[at_ + ahead] : '\0';
+  }
+  bool starts_with(std::string_view text) const {
+    return pattern_.substr(at_, text.size()) == text;
+  }
   void copy(size_t n) {
     out_ += pattern_.substr(at_, n);
     at_ += n;
@@ -38,8 +44,8 @@ class Translator {
 
   [[noreturn]] void refuse(const std::string& construct) const {
     throw Error(ErrorCode::environment,
-                where_ + ": regular expression '" + std::string(pattern_) + "' uses " + construct + " at byte " +
-                    std::to_string(at_) + ", which isobit cannot translate exactly");
+                where_ + ": regular expression '" + std::string(pattern_) + "' uses " + construct +
+                    " at byte " + std::to_string(at_) + ", which isobit cannot translate exactly");
   }
 
   void step() {
@@ -74,11 +80,13 @@ class Translator {
     refuse("the group '" + std::string(pattern_.substr(at_, 4)) + "'");
   }
 
-  // {n}, {n,}, {n,m}. A '+' after it makes it possessive in one dialect and repeats it in the other.
+  // {n}, {n,}, {n,m}. A '+' after it makes it possessive in one dialect and repeats it in the
+  // other.
   void braces() {
     size_t n = 1;
     while (std::isdigit(static_cast<unsigned char>(peek(n))) || peek(n) == ',') ++n;
-    if (peek(n) != '}' || !std::isdigit(static_cast<unsigned char>(peek(1)))) refuse("a '{' that is not {n}, {n,} or {n,m}");
+    if (peek(n) != '}' || !std::isdigit(static_cast<unsigned char>(peek(1))))
+      refuse("a '{' that is not {n}, {n,} or {n,m}");
     if (peek(n + 1) == '+') refuse("a '+' after a counted repeat");
     copy(n + 1);
   }
@@ -105,14 +113,26 @@ class Translator {
       case 'b':
       case 'B':
         refuse("a word boundary");
-      case 'd': case 'D': case 'n': case 'r': case 't': case 'f': case 'v': case 'a': case 'e': case 'A': case 'z': case 'Z':
+      case 'd':
+      case 'D':
+      case 'n':
+      case 'r':
+      case 't':
+      case 'f':
+      case 'v':
+      case 'a':
+      case 'e':
+      case 'A':
+      case 'z':
+      case 'Z':
         if (c == 'v' && !in_class_) return replace(2, "\\x{0B}");
         if (c == 'v') return replace(2, "\\x{0B}");
         return copy(2);
       default:
         if (c == '\0') refuse("a '\\' at the end");
         if (std::isalnum(static_cast<unsigned char>(c))) refuse(std::string("'\\") + c + "'");
-        return copy(2);  // an escaped punctuation character; any bytes after the first of a sequence follow as literals
+        return copy(2);  // an escaped punctuation character; any bytes after the first of a
+                         // sequence follow as literals
     }
   }
 
@@ -130,13 +150,15 @@ class Translator {
     const bool caret = !name.empty() && name[0] == '^';
     if (caret) name.remove_prefix(1);
     for (const char c : name) {
-      if (!std::isalpha(static_cast<unsigned char>(c)) && c != '_') refuse("the property '" + std::string(name) + "'");
+      if (!std::isalpha(static_cast<unsigned char>(c)) && c != '_')
+        refuse("the property '" + std::string(name) + "'");
     }
     if (name.empty()) refuse("an empty property");
     out_ += peek(0);
     out_ += peek(1);
     out_ += caret ? "{^" : "{";
-    if (name.size() > 2) out_ += "sc:";  // general categories have one or two letters; the rest are scripts
+    if (name.size() > 2)
+      out_ += "sc:";  // general categories have one or two letters; the rest are scripts
     out_ += name;
     out_ += '}';
     at_ = close + 1;
@@ -144,7 +166,8 @@ class Translator {
 
   void four_digit_code() {
     for (size_t i = 2; i < 6; ++i) {
-      if (!std::isxdigit(static_cast<unsigned char>(peek(i)))) refuse("a '\\u' without four digits");
+      if (!std::isxdigit(static_cast<unsigned char>(peek(i))))
+        refuse("a '\\u' without four digits");
     }
     const std::string digits(pattern_.substr(at_ + 2, 4));
     replace(6, "\\x{" + digits + "}");

@@ -1,7 +1,9 @@
-// Bytes of tokens, as they come, to whole characters: one token may end in the middle of a character.
+// Bytes of tokens, as they come, to whole characters: one token may end in the middle of a
+// character.
 //
-// Servers stream text and stop strings are text, so bytes are held back until the character they begin is complete. Bytes
-// that can never be part of one become U+FFFD, each maximal part once, as the Unicode standard recommends (section 3.9).
+// Servers stream text and stop strings are text, so bytes are held back until the character they
+// begin is complete. Bytes that can never be part of one become U+FFFD, each maximal part once, as
+// the Unicode standard recommends (section 3.9).
 #pragma once
 
 #include <string>

@@ -18,7 +18,8 @@ struct EncodeScratch {
   BpeScratch bpe;
 };
 
-// Scratches are large (their cache) and calls are frequent: each thread borrows one for the length of a call.
+// Scratches are large (their cache) and calls are frequent: each thread borrows one for the length
+// of a call.
 class ScratchPool {
  public:
   class Lease {
@@ -66,10 +67,11 @@ AddedTokenMatcher matcher_for(const TokenizerParts& parts, bool normalized) {
   return AddedTokenMatcher(std::move(tokens), contents);
 }
 
-// The vocabulary without the added tokens that are always found before it is used: a GGUF lists them in it, most
-// tokenizer.json files do not, and the ids are the same.
+// The vocabulary without the added tokens that are always found before it is used: a GGUF lists
+// them in it, most tokenizer.json files do not, and the ids are the same.
 std::vector<std::string_view> merge_vocabulary(const TokenizerParts& parts) {
-  std::vector<std::string_view> tokens(parts.bpe.vocabulary().begin(), parts.bpe.vocabulary().end());
+  std::vector<std::string_view> tokens(parts.bpe.vocabulary().begin(),
+                                       parts.bpe.vocabulary().end());
   for (const AddedToken& token : parts.added_tokens) {
     const auto id = static_cast<size_t>(token.id);
     if (id < tokens.size() && tokens[id] == token.content && !token.single_word) tokens[id] = {};
@@ -78,7 +80,8 @@ std::vector<std::string_view> merge_vocabulary(const TokenizerParts& parts) {
   return tokens;
 }
 
-// Fields are framed by their lengths, lists by their sizes, so that no two tokenizers share an encoding.
+// Fields are framed by their lengths, lists by their sizes, so that no two tokenizers share an
+// encoding.
 std::string digest_of(const TokenizerParts& parts) {
   Sha256 sha;
   const auto number = [&](int64_t value) { sha.update_framed(std::to_string(value)); };
@@ -101,7 +104,9 @@ std::string digest_of(const TokenizerParts& parts) {
   for (const AddedToken& token : parts.added_tokens) {
     number(token.id);
     sha.update_framed(token.content);
-    for (const bool flag : {token.single_word, token.lstrip, token.rstrip, token.normalized, token.special}) number(flag);
+    for (const bool flag :
+         {token.single_word, token.lstrip, token.rstrip, token.normalized, token.special})
+      number(flag);
   }
   for (const auto* ids : {&parts.prefix_ids, &parts.suffix_ids}) {
     number(static_cast<int64_t>(ids->size()));
@@ -127,7 +132,8 @@ struct Tokenizer::State {
     }
     special.assign(texts.size(), false);
     bytes.resize(texts.size());
-    for (size_t id = 0; id < texts.size(); ++id) bytes[id] = from_byte_level(texts[id]).value_or(texts[id]);
+    for (size_t id = 0; id < texts.size(); ++id)
+      bytes[id] = from_byte_level(texts[id]).value_or(texts[id]);
     for (const AddedToken& token : parts.added_tokens) {
       const auto id = static_cast<size_t>(token.id);
       texts[id] = token.content;
@@ -140,11 +146,13 @@ struct Tokenizer::State {
 
   size_t checked(int32_t id) const {
     if (id >= 0 && static_cast<size_t>(id) < texts.size()) return static_cast<size_t>(id);
-    throw Error(ErrorCode::usage, parts.where + ": token id " + std::to_string(id) + " is outside the vocabulary of " +
+    throw Error(ErrorCode::usage, parts.where + ": token id " + std::to_string(id) +
+                                      " is outside the vocabulary of " +
                                       std::to_string(texts.size()) + " tokens");
   }
 
-  void encode_ordinary(std::string_view text, EncodeScratch& scratch, std::vector<int32_t>& ids) const {
+  void encode_ordinary(std::string_view text, EncodeScratch& scratch,
+                       std::vector<int32_t>& ids) const {
     for (const std::string_view piece : parts.pre_tokenizer.split(text, scratch.pre_tokenizer)) {
       parts.bpe.encode(piece, scratch.bpe, ids);
     }
@@ -165,7 +173,7 @@ struct Tokenizer::State {
   }
 
   TokenizerParts parts;
-  AddedTokenMatcher raw_matcher;         // both view parts.added_tokens
+  AddedTokenMatcher raw_matcher;  // both view parts.added_tokens
   AddedTokenMatcher normalized_matcher;
   std::vector<std::string> texts;
   std::vector<std::string> bytes;
@@ -215,31 +223,51 @@ std::string_view Tokenizer::token_bytes(int32_t id) const {
   return state_->special[at] ? std::string_view() : std::string_view(state_->bytes[at]);
 }
 
-std::string_view Tokenizer::token_text(int32_t id) const { return state_->texts[state_->checked(id)]; }
-
-bool Tokenizer::is_special(int32_t id) const {
-  return id >= 0 && static_cast<size_t>(id) < state_->texts.size() && state_->special[static_cast<size_t>(id)];
+std::string_view Tokenizer::token_text(int32_t id) const {
+  return state_->texts[state_->checked(id)];
 }
 
-int32_t Tokenizer::vocab_size() const { return static_cast<int32_t>(state_->texts.size()); }
+bool Tokenizer::is_special(int32_t id) const {
+  return id >= 0 && static_cast<size_t>(id) < state_->texts.size() &&
+         state_->special[static_cast<size_t>(id)];
+}
+
+int32_t Tokenizer::vocab_size() const {
+  return static_cast<int32_t>(state_->texts.size());
+}
 
 std::optional<int32_t> Tokenizer::id_of(std::string_view token_text) const {
   const auto it = state_->added_ids.find(std::string(token_text));
-  return it != state_->added_ids.end() ? std::optional(it->second) : state_->parts.bpe.id_of(token_text);
+  return it != state_->added_ids.end() ? std::optional(it->second)
+                                       : state_->parts.bpe.id_of(token_text);
 }
 
-std::optional<int32_t> Tokenizer::bos_id() const { return state_->parts.bos_id; }
-std::optional<int32_t> Tokenizer::eos_id() const { return state_->parts.eos_id; }
-std::optional<int32_t> Tokenizer::pad_id() const { return state_->parts.pad_id; }
-std::optional<int32_t> Tokenizer::unknown_id() const { return state_->parts.unknown_id; }
-std::string_view Tokenizer::bos_token() const { return bos_id() ? token_text(*bos_id()) : std::string_view(); }
-std::string_view Tokenizer::eos_token() const { return eos_id() ? token_text(*eos_id()) : std::string_view(); }
+std::optional<int32_t> Tokenizer::bos_id() const {
+  return state_->parts.bos_id;
+}
+std::optional<int32_t> Tokenizer::eos_id() const {
+  return state_->parts.eos_id;
+}
+std::optional<int32_t> Tokenizer::pad_id() const {
+  return state_->parts.pad_id;
+}
+std::optional<int32_t> Tokenizer::unknown_id() const {
+  return state_->parts.unknown_id;
+}
+std::string_view Tokenizer::bos_token() const {
+  return bos_id() ? token_text(*bos_id()) : std::string_view();
+}
+std::string_view Tokenizer::eos_token() const {
+  return eos_id() ? token_text(*eos_id()) : std::string_view();
+}
 
 bool Tokenizer::round_trips(std::string_view text) const {
   return decode(encode(text, AddSpecial::kNo), SkipSpecial::kNo) == text;
 }
 
-const std::string& Tokenizer::digest() const { return state_->digest; }
+const std::string& Tokenizer::digest() const {
+  return state_->digest;
+}
 
 std::string Tokenizer::summary() const {
   const TokenizerParts& parts = state_->parts;
@@ -249,7 +277,8 @@ std::string Tokenizer::summary() const {
   std::string out = "tokens: " + std::to_string(vocab_size()) + "\n";
   out += "merges: " + std::to_string(parts.bpe.merges().size()) + "\n";
   out += "added tokens: " + std::to_string(parts.added_tokens.size()) + "\n";
-  out += std::string("normalizer: ") + (parts.normalizer == Normalizer::kNfc ? "NFC" : "none") + "\n";
+  out +=
+      std::string("normalizer: ") + (parts.normalizer == Normalizer::kNfc ? "NFC" : "none") + "\n";
   out += "pre-tokenizer: " + canonical_json(parts.pre_tokenizer.description()) + "\n";
   out += "BOS: " + named(bos_id()) + "\nEOS: " + named(eos_id()) + "\n";
   out += "digest: " + digest() + "\n";

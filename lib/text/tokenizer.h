@@ -1,11 +1,13 @@
 // The tokenizer: text to token ids and back, for byte-level BPE vocabularies.
 //
-// Ids are what a model sees and what runs are compared by, so they must be those of the model's own tokenizer. Everything
-// here follows Hugging Face's `tokenizers`; a construct that is not here is refused by name when a tokenizer is loaded,
-// never approximated. Three limits: text must be UTF-8 (that library cannot be given anything else), and a byte for which a
-// vocabulary has no token is dropped, as that library drops it (SmolLM2 lacks U+0004 and eight more control characters
-// and private planes): decode(encode(text)) then differs from text, which `round_trips` tells. Characters that a newer
-// Unicode than PCRE2's calls letters or digits may be split differently; text_library_versions() says which one it is.
+// Ids are what a model sees and what runs are compared by, so they must be those of the model's own
+// tokenizer. Everything here follows Hugging Face's `tokenizers`; a construct that is not here is
+// refused by name when a tokenizer is loaded, never approximated. Three limits: text must be UTF-8
+// (that library cannot be given anything else), and a byte for which a vocabulary has no token is
+// dropped, as that library drops it (SmolLM2 lacks U+0004 and eight more control characters and
+// private planes): decode(encode(text)) then differs from text, which `round_trips` tells.
+// Characters that a newer Unicode than PCRE2's calls letters or digits may be split differently;
+// text_library_versions() says which one it is.
 //
 // A Tokenizer is immutable and safe to use from several threads.
 #pragma once
@@ -20,7 +22,10 @@
 
 namespace isobit {
 
-enum class AddSpecial { kNo, kYes };   // the tokens a tokenizer puts around a text by itself, such as a BOS
+enum class AddSpecial {
+  kNo,
+  kYes
+};  // the tokens a tokenizer puts around a text by itself, such as a BOS
 enum class SkipSpecial { kNo, kYes };  // leave special tokens out of decoded text
 
 struct TokenizerParts;  // tokenizer_parts.h
@@ -32,16 +37,19 @@ class Tokenizer {
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
 
-  // Special tokens written out in the text become their ids. Throws Error(usage) with the byte offset when the text is
-  // not UTF-8.
+  // Special tokens written out in the text become their ids. Throws Error(usage) with the byte
+  // offset when the text is not UTF-8.
   std::vector<int32_t> encode(std::string_view text, AddSpecial add_special) const;
 
-  // The bytes of the tokens, one after the other; not always UTF-8. Throws Error(usage) on an id outside the vocabulary.
+  // The bytes of the tokens, one after the other; not always UTF-8. Throws Error(usage) on an id
+  // outside the vocabulary.
   std::string decode(std::span<const int32_t> ids, SkipSpecial skip_special) const;
 
-  // The bytes that one token contributes to text: "" for special tokens and for unused ids. Throws as decode does.
+  // The bytes that one token contributes to text: "" for special tokens and for unused ids. Throws
+  // as decode does.
   std::string_view token_bytes(int32_t id) const;
-  // How the vocabulary spells a token: "Ġthe", "<|im_end|>"; "" for an unused id. Throws as decode does.
+  // How the vocabulary spells a token: "Ġthe", "<|im_end|>"; "" for an unused id. Throws as decode
+  // does.
   std::string_view token_text(int32_t id) const;
   bool is_special(int32_t id) const;  // false outside the vocabulary
 
@@ -60,10 +68,12 @@ class Tokenizer {
   // True when decoding gives the text back (NFC, prefix spaces and dropped bytes can prevent it).
   bool round_trips(std::string_view text) const;
 
-  // SHA-256, in hex, over all that decides ids and decoded bytes, in a canonical form: vocabulary, merges, added tokens,
-  // normalizer, pre-tokenizer, tokens put around a text. The order of keys and white space in files do not matter.
+  // SHA-256, in hex, over all that decides ids and decoded bytes, in a canonical form: vocabulary,
+  // merges, added tokens, normalizer, pre-tokenizer, tokens put around a text. The order of keys
+  // and white space in files do not matter.
   const std::string& digest() const;
-  // What was loaded, for people: sizes, normalizer, pre-tokenizer, special tokens. One line each, "name: value".
+  // What was loaded, for people: sizes, normalizer, pre-tokenizer, special tokens. One line each,
+  // "name: value".
   std::string summary() const;
 
  private:
@@ -71,19 +81,21 @@ class Tokenizer {
   std::unique_ptr<State> state_;
 };
 
-// From the text of a tokenizer.json and, when there is one, of its tokenizer_config.json (which names BOS and EOS and may
-// change or add added tokens). `where` names the tokenizer in messages. Throws Error(environment).
+// From the text of a tokenizer.json and, when there is one, of its tokenizer_config.json (which
+// names BOS and EOS and may change or add added tokens). `where` names the tokenizer in messages.
+// Throws Error(environment).
 Tokenizer load_tokenizer_json(std::string_view tokenizer_json, const std::string& where,
                               std::optional<std::string_view> tokenizer_config_json = std::nullopt);
 
 // The tokenizer section of a GGUF, as the file has it.
 struct GgufTokenizerParts {
-  std::string where;                // the file, for messages
-  std::string model;                // tokenizer.ggml.model: "gpt2" is byte-level BPE
-  std::string pre;                  // tokenizer.ggml.pre; "" when absent
-  std::vector<std::string> tokens;  // spelled in the byte alphabet
-  std::vector<int32_t> token_types; // 1 normal 2 unknown 3 control 4 user-defined 5 unused 6 byte; empty: all normal
-  std::vector<std::string> merges;  // "left right", in rank order
+  std::string where;                 // the file, for messages
+  std::string model;                 // tokenizer.ggml.model: "gpt2" is byte-level BPE
+  std::string pre;                   // tokenizer.ggml.pre; "" when absent
+  std::vector<std::string> tokens;   // spelled in the byte alphabet
+  std::vector<int32_t> token_types;  // 1 normal 2 unknown 3 control 4 user-defined 5 unused 6 byte;
+                                     // empty: all normal
+  std::vector<std::string> merges;   // "left right", in rank order
   std::optional<int64_t> bos_id, eos_id, unknown_id, pad_id;
   std::optional<bool> add_bos, add_eos;
 };

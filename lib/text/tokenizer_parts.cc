@@ -17,15 +17,17 @@ namespace {
 
 void require_token_id(int64_t id, size_t n_tokens, const std::string& where) {
   // Gaps are allowed (they exist), but not a vocabulary that is nearly all gap.
-  const int64_t highest = std::min<int64_t>(kMaxTokenId, static_cast<int64_t>(n_tokens) * 4 + 65536);
+  const int64_t highest =
+      std::min<int64_t>(kMaxTokenId, static_cast<int64_t>(n_tokens) * 4 + 65536);
   if (id < 0 || id > highest) {
-    fail(where, "token id " + std::to_string(id) + " is out of range (0 to " + std::to_string(highest) + " for " +
-                    std::to_string(n_tokens) + " tokens)");
+    fail(where, "token id " + std::to_string(id) + " is out of range (0 to " +
+                    std::to_string(highest) + " for " + std::to_string(n_tokens) + " tokens)");
   }
 }
 
 void check_added_tokens(std::vector<AddedToken>& tokens, const std::string& where) {
-  std::stable_sort(tokens.begin(), tokens.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  std::stable_sort(tokens.begin(), tokens.end(),
+                   [](const auto& a, const auto& b) { return a.id < b.id; });
   std::set<std::string_view> contents;
   for (size_t i = 0; i < tokens.size(); ++i) {
     const AddedToken& token = tokens[i];
@@ -37,9 +39,11 @@ void check_added_tokens(std::vector<AddedToken>& tokens, const std::string& wher
     }
     if (find_invalid_utf8(token.content)) fail(where, label + " is not valid UTF-8");
     if (i > 0 && tokens[i - 1].id == token.id) {
-      fail(where, label + " is listed twice: \"" + tokens[i - 1].content + "\" and \"" + token.content + "\"");
+      fail(where, label + " is listed twice: \"" + tokens[i - 1].content + "\" and \"" +
+                      token.content + "\"");
     }
-    if (!contents.insert(token.content).second) fail(where, label + " repeats the content \"" + token.content + "\"");
+    if (!contents.insert(token.content).second)
+      fail(where, label + " repeats the content \"" + token.content + "\"");
   }
 }
 

@@ -29,8 +29,8 @@ constexpr int64_t kMaxTokenId = (int64_t{1} << 24) - 1;
 constexpr size_t kMaxAddedTokenBytes = 1024;  // matching costs at most this much per byte of text
 void require_token_id(int64_t id, size_t n_tokens, const std::string& where);
 
-// Sorts by id. Throws Error(environment) on two entries for one id or one content, on an empty or oversized content and
-// on one that is not UTF-8.
+// Sorts by id. Throws Error(environment) on two entries for one id or one content, on an empty or
+// oversized content and on one that is not UTF-8.
 void check_added_tokens(std::vector<AddedToken>& tokens, const std::string& where);
 
 }  // namespace isobit

@@ -13,7 +13,8 @@
 namespace isobit {
 namespace {
 
-// What a lead byte allows: how long the sequence is and the range of its second byte. Table 3-7 of the Unicode standard.
+// What a lead byte allows: how long the sequence is and the range of its second byte. Table 3-7 of
+// the Unicode standard.
 struct Lead {
   size_t length;  // 0: begins no sequence
   unsigned second_low = 0x80;
@@ -33,7 +34,8 @@ Lead lead_of(unsigned byte) {
   return {0};
 }
 
-// Bytes at `p` that are right for the sequence that p[0] begins: its whole length when it is well formed.
+// Bytes at `p` that are right for the sequence that p[0] begins: its whole length when it is well
+// formed.
 size_t n_right_bytes(const unsigned char* p, size_t n_left, const Lead& lead) {
   size_t n = lead.length == 0 ? 0 : 1;
   while (n < lead.length && n < n_left) {
@@ -159,7 +161,8 @@ bool is_word_character(uint32_t c) {
 }
 
 std::string to_nfc(std::string_view text) {
-  bool composed = true;  // nothing below U+0300 composes with, or is decomposed by, anything below U+0300
+  bool composed =
+      true;  // nothing below U+0300 composes with, or is decomposed by, anything below U+0300
   for (const char c : text) composed = composed && static_cast<unsigned char>(c) < 0xCC;
   if (composed) return std::string(text);
   utf8proc_uint8_t* raw = nullptr;
@@ -168,7 +171,8 @@ std::string to_nfc(std::string_view text) {
                               static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
   const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owned(raw, &std::free);
   if (n < 0) {
-    throw Error(ErrorCode::environment, "normalising text to NFC failed: " + std::string(utf8proc_errmsg(n)));
+    throw Error(ErrorCode::environment,
+                "normalising text to NFC failed: " + std::string(utf8proc_errmsg(n)));
   }
   return std::string(reinterpret_cast<const char*>(raw), static_cast<size_t>(n));
 }

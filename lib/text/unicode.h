@@ -1,7 +1,8 @@
 // UTF-8 and the few character classes that tokenizers are defined by.
 //
-// The classes are those of the Hugging Face `tokenizers` library, which uses Rust's: White_Space, `char::is_numeric`
-// (Nd, Nl, No) and the regex class \w (Unicode Technical Standard 18, annex C). Code point tables come from utf8proc.
+// The classes are those of the Hugging Face `tokenizers` library, which uses Rust's: White_Space,
+// `char::is_numeric` (Nd, Nl, No) and the regex class \w (Unicode Technical Standard 18, annex C).
+// Code point tables come from utf8proc.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +13,12 @@
 
 namespace isobit {
 
-// Byte offset of the first byte that is not part of well-formed UTF-8 (no overlong forms, no surrogates, at most U+10FFFF).
+// Byte offset of the first byte that is not part of well-formed UTF-8 (no overlong forms, no
+// surrogates, at most U+10FFFF).
 std::optional<size_t> find_invalid_utf8(std::string_view text);
 
-// How many bytes at the start of `text` belong to a character that is cut short, 0 when the first byte begins none.
-// REQUIRES: text is not empty and its first character is not well formed.
+// How many bytes at the start of `text` belong to a character that is cut short, 0 when the first
+// byte begins none. REQUIRES: text is not empty and its first character is not well formed.
 size_t truncated_character_bytes(std::string_view text);
 
 // Throws Error(usage) naming `where`, the byte offset and the byte.
@@ -39,7 +41,8 @@ bool is_word_character(uint32_t code_point);
 // Normalization Form C. REQUIRES: text is well-formed UTF-8.
 std::string to_nfc(std::string_view text);
 
-// "PCRE2 10.42 (Unicode 14.0.0), utf8proc 2.8.0": the libraries whose tables decide where text is split.
+// "PCRE2 10.42 (Unicode 14.0.0), utf8proc 2.8.0": the libraries whose tables decide where text is
+// split.
 std::string text_library_versions();
 
 }  // namespace isobit

@@ -21,11 +21,18 @@ GgufTokenizerParts parts_of(const std::string& pre) {
   parts.where = "small.gguf";
   parts.model = "gpt2";
   parts.pre = pre;
-  for (int byte = 0; byte < 256; ++byte) parts.tokens.push_back(to_byte_level(std::string(1, static_cast<char>(byte))));
-  for (const char* merged : {"he", "ll", "hell", "hello", "12", "123"}) parts.tokens.emplace_back(merged);
+  for (int byte = 0; byte < 256; ++byte)
+    parts.tokens.push_back(to_byte_level(std::string(1, static_cast<char>(byte))));
+  for (const char* merged : {"he", "ll", "hell", "hello", "12", "123"})
+    parts.tokens.emplace_back(merged);
   parts.merges = {"h e", "l l", "he ll", "hell o", "1 2", "12 3"};
   parts.token_types.assign(parts.tokens.size(), 1);
-  for (const auto& [token, type] : {std::pair{"<s>", 3}, {"</s>", 3}, {"<tool>", 4}, {"<unused>", 5}, {"<unk>", 2}, {"<0x41>", 6}}) {
+  for (const auto& [token, type] : {std::pair{"<s>", 3},
+                                    {"</s>", 3},
+                                    {"<tool>", 4},
+                                    {"<unused>", 5},
+                                    {"<unk>", 2},
+                                    {"<0x41>", 6}}) {
     parts.tokens.emplace_back(token);
     parts.token_types.push_back(type);
   }
@@ -45,7 +52,9 @@ std::string refusal(const GgufTokenizerParts& parts) {
   return "accepted";
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 // The path of the SmolLM2 GGUF, or "" after saying so.
 std::string smollm2_path() {
@@ -54,15 +63,18 @@ std::string smollm2_path() {
   const std::string folder = models ? models : std::string(home ? home : ".") + "/.cache/isobit";
   std::string path = folder + "/SmolLM2-135M-Instruct.Q4_1.gguf";
   if (std::filesystem::exists(path)) return path;
-  MESSAGE("SKIPPED: no " << path << " (scripts/fetch_model smollm2 gets it; ISOBIT_MODELS names another folder)");
+  MESSAGE("SKIPPED: no "
+          << path << " (scripts/fetch_model smollm2 gets it; ISOBIT_MODELS names another folder)");
   return {};
 }
 
 }  // namespace
 
-TEST_CASE("control tokens are special, user-defined ones are text, unused ones are not looked for") {
+TEST_CASE(
+    "control tokens are special, user-defined ones are text, unused ones are not looked for") {
   const Tokenizer tokenizer = make_gguf_tokenizer(parts_of("gpt-2"));
-  CHECK(tokenizer.encode("<s>hello<tool></s>", AddSpecial::kNo) == std::vector<int32_t>{262, 259, 264, 263});
+  CHECK(tokenizer.encode("<s>hello<tool></s>", AddSpecial::kNo) ==
+        std::vector<int32_t>{262, 259, 264, 263});
   CHECK(tokenizer.encode("<unused>", AddSpecial::kNo).size() == 8);
   CHECK(tokenizer.encode("<0x41>", AddSpecial::kNo).size() == 6);
   CHECK(tokenizer.encode("<unk>", AddSpecial::kNo) == std::vector<int32_t>{266});
@@ -79,10 +91,12 @@ TEST_CASE("BOS and EOS are added when the file or its preset says so") {
   CHECK(make_gguf_tokenizer(parts).encode("hello", AddSpecial::kYes) == std::vector<int32_t>{259});
   parts.add_bos = true;
   parts.add_eos = true;
-  CHECK(make_gguf_tokenizer(parts).encode("hello", AddSpecial::kYes) == std::vector<int32_t>{262, 259, 263});
+  CHECK(make_gguf_tokenizer(parts).encode("hello", AddSpecial::kYes) ==
+        std::vector<int32_t>{262, 259, 263});
   CHECK(make_gguf_tokenizer(parts).encode("hello", AddSpecial::kNo) == std::vector<int32_t>{259});
   parts = parts_of("llama-bpe");
-  CHECK(make_gguf_tokenizer(parts).encode("hello", AddSpecial::kYes) == std::vector<int32_t>{262, 259});
+  CHECK(make_gguf_tokenizer(parts).encode("hello", AddSpecial::kYes) ==
+        std::vector<int32_t>{262, 259});
   parts.add_bos = false;
   CHECK(make_gguf_tokenizer(parts).encode("hello", AddSpecial::kYes) == std::vector<int32_t>{259});
   parts.add_bos = true;
@@ -115,7 +129,8 @@ TEST_CASE("sections that contradict themselves are refused") {
   CHECK(contains(changed([](Parts& p) { p.pre = ""; }), "tokenizer.ggml.pre is missing"));
   CHECK(contains(changed([](Parts& p) { p.pre = "smolm"; }), "did you mean 'smollm'"));
   CHECK(contains(changed([](Parts& p) { p.tokens.clear(); }), "empty"));
-  CHECK(contains(changed([](Parts& p) { p.token_types.pop_back(); }), "267 entries for 268 tokens"));
+  CHECK(
+      contains(changed([](Parts& p) { p.token_types.pop_back(); }), "267 entries for 268 tokens"));
   CHECK(contains(changed([](Parts& p) { p.token_types[0] = 7; }), "unknown type 7"));
   CHECK(contains(changed([](Parts& p) { p.token_types[0] = -1; }), "unknown type -1"));
   CHECK(contains(changed([](Parts& p) { p.bos_id = 268; }), "bos_token_id is 268"));
@@ -125,7 +140,8 @@ TEST_CASE("sections that contradict themselves are refused") {
   CHECK(contains(changed([](Parts& p) { p.tokens[3] = p.tokens[4]; }), "both spelled"));
   CHECK(contains(changed([](Parts& p) { p.tokens[262] = ""; }), "no content"));
   CHECK(contains(changed([](Parts& p) { p.tokens[262] = "\xFF"; }), "UTF-8"));
-  CHECK(contains(changed([](Parts& p) { p.tokens[262] = std::string(70000, 'x'); }), "70000 bytes"));
+  CHECK(
+      contains(changed([](Parts& p) { p.tokens[262] = std::string(70000, 'x'); }), "70000 bytes"));
   for (const char* merge : {"", " ", "h", "h e l", " he", "he ", "h  e"}) {
     CHECK(contains(changed([&](Parts& p) { p.merges[2] = merge; }), "merge 2"));
   }
@@ -146,15 +162,19 @@ TEST_CASE("SmolLM2's vocabulary gives the ids of Hugging Face") {
   if (path.empty()) return;
   const Tokenizer tokenizer = make_gguf_tokenizer(GgufVocabularyReader(path).parts());
   CHECK(tokenizer.vocab_size() == 49152);
-  const Json cases = parse_json(read_file(std::string(ISOBIT_SOURCE_DIR) + "/tests/text/fixtures/smollm2_ids.json"), "cases");
+  const Json cases = parse_json(
+      read_file(std::string(ISOBIT_SOURCE_DIR) + "/tests/text/fixtures/smollm2_ids.json"), "cases");
   REQUIRE(cases.size() > 50);
   for (const Json& entry : cases) {
     CAPTURE(entry[0].dump());
-    CHECK(tokenizer.encode(entry[0].get<std::string>(), AddSpecial::kYes) == entry[1].get<std::vector<int32_t>>());
+    CHECK(tokenizer.encode(entry[0].get<std::string>(), AddSpecial::kYes) ==
+          entry[1].get<std::vector<int32_t>>());
   }
   // It has no token for U+0004: dropped, as Hugging Face drops it, and visible.
   CHECK(tokenizer.encode("\x04", AddSpecial::kNo).empty());
-  CHECK_FALSE(tokenizer.round_trips("a\x04" "b"));
+  CHECK_FALSE(
+      tokenizer.round_trips("a\x04"
+                            "b"));
 }
 
 TEST_CASE("built-in prompts have the lengths they promise with SmolLM2's tokenizer") {
@@ -165,7 +185,9 @@ TEST_CASE("built-in prompts have the lengths they promise with SmolLM2's tokeniz
   size_t longest = 0;
   size_t n_above_128 = 0;
   for (const PromptRecord& record : builtin_prompt_set("standard")) {
-    const size_t n = tokenizer.encode(record.messages[0].at("content").get<std::string>(), AddSpecial::kNo).size();
+    const size_t n =
+        tokenizer.encode(record.messages[0].at("content").get<std::string>(), AddSpecial::kNo)
+            .size();
     shortest = std::min(shortest, n);
     longest = std::max(longest, n);
     n_above_128 += n > 128;

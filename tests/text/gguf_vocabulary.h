@@ -1,4 +1,5 @@
-// Reads the tokenizer section of a GGUF for tests of lib/text, which may not depend on lib/checkpoint. It trusts the file.
+// Reads the tokenizer section of a GGUF for tests of lib/text, which may not depend on
+// lib/checkpoint. It trusts the file.
 #pragma once
 
 #include <cstring>

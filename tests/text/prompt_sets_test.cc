@@ -21,7 +21,8 @@ std::string text_of(const PromptRecord& record) {
 
 std::string digest_of(const std::string& name) {
   Sha256 sha;
-  for (const PromptRecord& record : builtin_prompt_set(name)) sha.update_framed(to_json(record).dump());
+  for (const PromptRecord& record : builtin_prompt_set(name))
+    sha.update_framed(to_json(record).dump());
   return hex(sha.finish());
 }
 
@@ -40,7 +41,8 @@ TEST_CASE("built-in sets have the sizes and forms they promise") {
       CHECK(texts.insert(text_of(record)).second);
       CHECK_FALSE(find_invalid_utf8(text_of(record)));
       const bool may_hold_braces = record.tags.at(0) == "code" || name == "edge";
-      CHECK((may_hold_braces || text_of(record).find('{') == std::string::npos));  // no slot left unfilled
+      CHECK((may_hold_braces ||
+             text_of(record).find('{') == std::string::npos));  // no slot left unfilled
       CHECK(to_json(parse_prompt_record(to_json(record), "again", "x")) == to_json(record));
     }
   }
@@ -48,7 +50,8 @@ TEST_CASE("built-in sets have the sizes and forms they promise") {
 
 TEST_CASE("built-in sets are the same text on every machine") {
   CHECK(digest_of("smoke") == "963886fab03fd07c4af610954eb9b6a44c20c2a091e7c95f878695b3c871a3f6");
-  CHECK(digest_of("standard") == "913a532a0b1faa7faaef4f051c65d3000695ae7632e04e90cc8a620149c9f1ad");
+  CHECK(digest_of("standard") ==
+        "913a532a0b1faa7faaef4f051c65d3000695ae7632e04e90cc8a620149c9f1ad");
   CHECK(digest_of("edge") == "d14a24dd965ffb865df4837b46ef7c38b4b9edf4990c8fdc1906b4487037d460");
 }
 
@@ -87,8 +90,10 @@ TEST_CASE("fillers depend on seed and length only, and come near the length") {
       if (n_words < 30) continue;
       texts.insert(text);
       const size_t n_tokens = estimate_tokens(text);
-      CHECK_MESSAGE(n_tokens > n_words * 3 / 4, n_words << " words, seed " << seed << ": " << n_tokens);
-      CHECK_MESSAGE(n_tokens < n_words * 2 + 60, n_words << " words, seed " << seed << ": " << n_tokens);
+      CHECK_MESSAGE(n_tokens > n_words * 3 / 4,
+                    n_words << " words, seed " << seed << ": " << n_tokens);
+      CHECK_MESSAGE(n_tokens < n_words * 2 + 60,
+                    n_words << " words, seed " << seed << ": " << n_tokens);
     }
   }
   CHECK(texts.size() > 90);

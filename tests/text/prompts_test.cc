@@ -27,7 +27,9 @@ std::string refusal(const std::string& text) {
   return "accepted";
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 const std::string kFull =
     R"({"id":"q1","messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Why?"}],)"
@@ -61,7 +63,10 @@ TEST_CASE("the native form keeps every member") {
 }
 
 TEST_CASE("text and token ids are prompts too, and ids default to the line") {
-  const auto records = parse_prompts("{\"prompt\":\"Once\"}\n\n  \r\n{\"prompt_token_ids\":[1,2,3]}\r\n{\"id\":\"z\",\"prompt\":\"\"}", "p");
+  const auto records = parse_prompts(
+      "{\"prompt\":\"Once\"}\n\n  "
+      "\r\n{\"prompt_token_ids\":[1,2,3]}\r\n{\"id\":\"z\",\"prompt\":\"\"}",
+      "p");
   REQUIRE(records.size() == 3);
   CHECK(records[0].id == "line-1");
   CHECK(records[0].prompt == "Once");
@@ -75,8 +80,10 @@ TEST_CASE("text and token ids are prompts too, and ids default to the line") {
 }
 
 TEST_CASE("a misspelt key is an error that names the line and the likely word") {
-  CHECK(contains(refusal("{\"prompt\":\"a\"}\n{\"prompt\":\"b\",\"max_token\":3}"), "line 2: unknown key \"max_token\" (did you mean 'max_tokens'?)"));
-  CHECK(contains(refusal(R"({"prompt":"a","sampling":{"temprature":0}})"), "line 1: sampling: unknown key \"temprature\" (did you mean 'temperature'?)"));
+  CHECK(contains(refusal("{\"prompt\":\"a\"}\n{\"prompt\":\"b\",\"max_token\":3}"),
+                 "line 2: unknown key \"max_token\" (did you mean 'max_tokens'?)"));
+  CHECK(contains(refusal(R"({"prompt":"a","sampling":{"temprature":0}})"),
+                 "line 1: sampling: unknown key \"temprature\" (did you mean 'temperature'?)"));
   CHECK(contains(refusal(R"({"prompt":"a","temperature":0})"), "\"temperature\""));
   CHECK(contains(refusal(R"({"prompts":"a"})"), "did you mean 'prompt'"));
 }
@@ -124,13 +131,17 @@ TEST_CASE("wrong values are refused with what was expected and found") {
       {R"([1])", "item 1: expected an object"},
       {R"(7)", "expected an object"},
   };
-  for (const auto& [line, message] : cases) CHECK_MESSAGE(contains(refusal(line), message), line << " -> " << refusal(line));
+  for (const auto& [line, message] : cases)
+    CHECK_MESSAGE(contains(refusal(line), message), line << " -> " << refusal(line));
 }
 
 TEST_CASE("files without prompts, with two of one id, or not UTF-8 are refused") {
-  for (const char* text : {"", "\n", " \r\n\t\n", "[]", "\xEF\xBB\xBF"}) CHECK(contains(refusal(text), "no prompts in it"));
-  CHECK(contains(refusal("{\"id\":\"a\",\"prompt\":\"1\"}\n\n{\"id\":\"a\",\"prompt\":\"2\"}"), "line 3: the id \"a\" is already used by line 1"));
-  CHECK(contains(refusal("{\"prompt\":\"1\"}\n{\"id\":\"line-1\",\"prompt\":\"2\"}"), "already used"));
+  for (const char* text : {"", "\n", " \r\n\t\n", "[]", "\xEF\xBB\xBF"})
+    CHECK(contains(refusal(text), "no prompts in it"));
+  CHECK(contains(refusal("{\"id\":\"a\",\"prompt\":\"1\"}\n\n{\"id\":\"a\",\"prompt\":\"2\"}"),
+                 "line 3: the id \"a\" is already used by line 1"));
+  CHECK(contains(refusal("{\"prompt\":\"1\"}\n{\"id\":\"line-1\",\"prompt\":\"2\"}"),
+                 "already used"));
   CHECK(contains(refusal("{\"prompt\":\"ab\xFF\"}"), "not valid UTF-8 at byte 13 (0xff)"));
   CHECK(contains(refusal("{\"prompt\":\"a\"}{\"prompt\":\"b\"}"), "line 1: not valid JSON"));
   CHECK(contains(refusal("{\"prompt\":\"a\",\"prompt\":\"b\"}"), "duplicate key"));
@@ -139,7 +150,8 @@ TEST_CASE("files without prompts, with two of one id, or not UTF-8 are refused")
 TEST_CASE("a line of many megabytes is read, one past the limit is refused") {
   const std::string body(size_t{3} << 20, 'x');
   CHECK(one("{\"prompt\":\"" + body + "\"}").prompt->size() == body.size());
-  CHECK(contains(refusal("{\"prompt\":\"" + std::string(kMaxPromptLineBytes, 'x') + "\"}"), "bytes long, at most"));
+  CHECK(contains(refusal("{\"prompt\":\"" + std::string(kMaxPromptLineBytes, 'x') + "\"}"),
+                 "bytes long, at most"));
 }
 
 TEST_CASE("OpenAI batch requests") {
@@ -151,9 +163,14 @@ TEST_CASE("OpenAI batch requests") {
   CHECK(r.max_tokens == 5);
   CHECK(r.sampling.seed == 3u);
   CHECK(one(R"({"custom_id":"c","body":{"prompt":"Hi","max_tokens":5}})").prompt == "Hi");
-  CHECK(contains(refusal(R"({"custom_id":"c","body":{"prompt":"Hi","response_format":{}}})"), "\"response_format\""));
-  CHECK(contains(refusal(R"({"custom_id":"c","body":{"prompt":"Hi","max_tokens":5,"max_completion_tokens":6}})"), "differ"));
-  CHECK(contains(refusal(R"({"custom_id":"c","url":"/v1/embeddings","body":{"prompt":"Hi"}})"), "\"url\""));
+  CHECK(contains(refusal(R"({"custom_id":"c","body":{"prompt":"Hi","response_format":{}}})"),
+                 "\"response_format\""));
+  CHECK(contains(
+      refusal(
+          R"({"custom_id":"c","body":{"prompt":"Hi","max_tokens":5,"max_completion_tokens":6}})"),
+      "differ"));
+  CHECK(contains(refusal(R"({"custom_id":"c","url":"/v1/embeddings","body":{"prompt":"Hi"}})"),
+                 "\"url\""));
   CHECK(contains(refusal(R"({"custom_id":"","body":{"prompt":"Hi"}})"), "\"custom_id\""));
   CHECK(contains(refusal(R"({"custom_id":"c"})"), "\"body\" is missing"));
   CHECK(contains(refusal(R"({"body":{"prompt":"Hi"}})"), "\"custom_id\" is missing"));
@@ -170,8 +187,10 @@ TEST_CASE("ShareGPT conversations end where the model is to answer") {
   CHECK(records[0].messages[2].at("content") == "C");
   CHECK(records[1].id == "item-2");
   CHECK(records[1].messages[0].at("role") == "system");
-  CHECK(contains(refusal(R"({"conversations":[{"from":"gpt","value":"B"}]})"), "at least one turn of the user"));
-  CHECK(contains(refusal(R"({"conversations":[{"from":"cat","value":"B"}]})"), "conversations[0]: unknown speaker \"cat\""));
+  CHECK(contains(refusal(R"({"conversations":[{"from":"gpt","value":"B"}]})"),
+                 "at least one turn of the user"));
+  CHECK(contains(refusal(R"({"conversations":[{"from":"cat","value":"B"}]})"),
+                 "conversations[0]: unknown speaker \"cat\""));
   CHECK(contains(refusal(R"({"conversations":[{"from":"human"}]})"), "\"value\""));
 }
 
@@ -191,7 +210,8 @@ TEST_CASE("example prompt files are valid and show each form") {
 }
 
 TEST_CASE("the schema lists the keys that the parser knows") {
-  const Json schema = parse_json(read_file(std::string(ISOBIT_SOURCE_DIR) + "/schemas/prompts.schema.json"), "schema");
+  const Json schema = parse_json(
+      read_file(std::string(ISOBIT_SOURCE_DIR) + "/schemas/prompts.schema.json"), "schema");
   const Json full = parse_json(kFull, "full");
   std::vector<std::string> keys{"prompt", "prompt_token_ids"};
   for (auto it = full.begin(); it != full.end(); ++it) keys.push_back(it.key());
@@ -199,11 +219,13 @@ TEST_CASE("the schema lists the keys that the parser knows") {
   for (const std::string& key : keys) CHECK_MESSAGE(schema.at("properties").contains(key), key);
   const Json& sampling = schema.at("properties").at("sampling").at("properties");
   CHECK(sampling.size() == full.at("sampling").size());
-  for (auto it = full.at("sampling").begin(); it != full.at("sampling").end(); ++it) CHECK_MESSAGE(sampling.contains(it.key()), it.key());
+  for (auto it = full.at("sampling").begin(); it != full.at("sampling").end(); ++it)
+    CHECK_MESSAGE(sampling.contains(it.key()), it.key());
 }
 
 TEST_CASE("records cut anywhere and with any byte flipped never crash") {
-  for (size_t n = 1; n < kFull.size(); ++n) CHECK_THROWS_AS(parse_prompts(kFull.substr(0, n), "p"), Error);
+  for (size_t n = 1; n < kFull.size(); ++n)
+    CHECK_THROWS_AS(parse_prompts(kFull.substr(0, n), "p"), Error);
   for (size_t at = 0; at < kFull.size(); ++at) {
     for (const int flip : {0x01, 0x02, 0x08, 0x20, 0x80}) {
       std::string text = kFull;

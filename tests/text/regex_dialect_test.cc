@@ -11,7 +11,8 @@ namespace {
 
 bool matches(const std::string& pattern, const std::string& text) {
   RegexScratch scratch;
-  const auto match = Regex(pcre2_pattern_from_oniguruma(pattern, "test"), "test").find(text, 0, scratch);
+  const auto match =
+      Regex(pcre2_pattern_from_oniguruma(pattern, "test"), "test").find(text, 0, scratch);
   return match && match->begin == 0 && match->end == text.size();
 }
 
@@ -74,17 +75,21 @@ TEST_CASE("constructs that mean something else are refused by name") {
 TEST_CASE("a pattern that backtracks without end gives up with an error") {
   RegexScratch scratch;
   const Regex regex(pcre2_pattern_from_oniguruma("(?:a+)+b", "test"), "test");
-  CHECK_THROWS_WITH_AS(regex.find(std::string(60, 'a') + "cb", 0, scratch), doctest::Contains("gave up"), Error);
+  CHECK_THROWS_WITH_AS(regex.find(std::string(60, 'a') + "cb", 0, scratch),
+                       doctest::Contains("gave up"), Error);
   REQUIRE(regex.find("xaab", 0, scratch));
   CHECK(regex.find("xaab", 0, scratch)->begin == 1);  // and the scratch is still good
 }
 
 TEST_CASE("patterns cut anywhere and with any byte changed never crash") {
-  const std::string pattern = "(?i:'s|'t)|[^\\r\\n\\p{L}\\u00e9]?\\p{Han}+|\\p{N}{1,3}| ?[^\\s\\w]++[\\r\\n]*|\\s+(?!\\S)|(?<=a)\\x41";
+  const std::string pattern =
+      "(?i:'s|'t)|[^\\r\\n\\p{L}\\u00e9]?\\p{Han}+|\\p{N}{1,3}| "
+      "?[^\\s\\w]++[\\r\\n]*|\\s+(?!\\S)|(?<=a)\\x41";
   const auto attempt = [](const std::string& text) {
     try {
       RegexScratch scratch;
-      (void)Regex(pcre2_pattern_from_oniguruma(text, "test"), "test").find("It's 123 \u6F22 aA  \n", 0, scratch);
+      (void)Regex(pcre2_pattern_from_oniguruma(text, "test"), "test")
+          .find("It's 123 \u6F22 aA  \n", 0, scratch);
     } catch (const Error&) {
     }
   };

@@ -1,4 +1,5 @@
-// Tokenizers against what Hugging Face's library gave for the same files and strings (scripts/oracle/tokenizer_oracle.py).
+// Tokenizers against what Hugging Face's library gave for the same files and strings
+// (scripts/oracle/tokenizer_oracle.py).
 #include "text/tokenizer.h"
 
 #include <doctest/doctest.h>
@@ -28,7 +29,8 @@ Json patched(const Json& patch) {
   Json json = tiny_json();
   for (auto it = patch.begin(); it != patch.end(); ++it) {
     if (it.key() == "model") {
-      for (auto member = it->begin(); member != it->end(); ++member) json["model"][member.key()] = *member;
+      for (auto member = it->begin(); member != it->end(); ++member)
+        json["model"][member.key()] = *member;
     } else {
       json[it.key()] = *it;
     }
@@ -36,8 +38,12 @@ Json patched(const Json& patch) {
   return json;
 }
 
-Tokenizer tokenizer_with(const Json& patch) { return load_tokenizer_json(patched(patch).dump(), "patched"); }
-Tokenizer tiny() { return tokenizer_with(Json::object()); }
+Tokenizer tokenizer_with(const Json& patch) {
+  return load_tokenizer_json(patched(patch).dump(), "patched");
+}
+Tokenizer tiny() {
+  return tokenizer_with(Json::object());
+}
 
 std::string refusal(const Json& patch) {
   try {
@@ -49,7 +55,9 @@ std::string refusal(const Json& patch) {
   return "accepted";
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 }  // namespace
 
@@ -68,7 +76,8 @@ TEST_CASE("ids are those of Hugging Face under every configuration") {
     for (const auto& [text, entry] : cases) {
       CAPTURE(text);
       CHECK(tokenizer.encode(text, AddSpecial::kNo) == entry[1].get<std::vector<int32_t>>());
-      CHECK(tokenizer.encode(text, AddSpecial::kYes) == entry[entry.size() - 1].get<std::vector<int32_t>>());
+      CHECK(tokenizer.encode(text, AddSpecial::kYes) ==
+            entry[entry.size() - 1].get<std::vector<int32_t>>());
       ++n_checked;
     }
   }
@@ -78,12 +87,15 @@ TEST_CASE("ids are those of Hugging Face under every configuration") {
 TEST_CASE("decoding gives back the bytes of any text when the alphabet is whole") {
   const Tokenizer tokenizer = tiny();
   std::string text;
-  for (const char* part : {"the river ", "caf\xC3\xA9 \xF0\x9F\x99\x82", "\n\t\r\n", "<|im_end|>", "\x01\x7F"}) text += part;
+  for (const char* part :
+       {"the river ", "caf\xC3\xA9 \xF0\x9F\x99\x82", "\n\t\r\n", "<|im_end|>", "\x01\x7F"})
+    text += part;
   text += '\0';
   const auto ids = tokenizer.encode(text, AddSpecial::kNo);
   CHECK(tokenizer.decode(ids, SkipSpecial::kNo) == text);
   CHECK(tokenizer.round_trips(text));
-  const std::string without = "the river caf\xC3\xA9 \xF0\x9F\x99\x82\n\t\r\n\x01\x7F" + std::string(1, '\0');
+  const std::string without =
+      "the river caf\xC3\xA9 \xF0\x9F\x99\x82\n\t\r\n\x01\x7F" + std::string(1, '\0');
   CHECK(tokenizer.decode(ids, SkipSpecial::kYes) == without);
   std::string joined;
   for (const int32_t id : ids) joined += tokenizer.token_bytes(id);
@@ -106,7 +118,8 @@ TEST_CASE("special tokens are found by spelling and contribute no text") {
 TEST_CASE("ids outside the vocabulary are refused") {
   const Tokenizer tokenizer = tiny();
   for (const int32_t id : {-1, tokenizer.vocab_size(), INT32_MAX, INT32_MIN}) {
-    CHECK_THROWS_WITH_AS(tokenizer.decode(std::vector{id}, SkipSpecial::kNo), doctest::Contains("outside the vocabulary"), Error);
+    CHECK_THROWS_WITH_AS(tokenizer.decode(std::vector{id}, SkipSpecial::kNo),
+                         doctest::Contains("outside the vocabulary"), Error);
     CHECK_THROWS_AS(tokenizer.token_bytes(id), Error);
     CHECK_THROWS_AS(tokenizer.token_text(id), Error);
   }
@@ -115,8 +128,9 @@ TEST_CASE("ids outside the vocabulary are refused") {
 TEST_CASE("text that is not UTF-8 is refused with the byte's place") {
   const Tokenizer tokenizer = tiny();
   const std::pair<std::string, std::string> cases[] = {
-      {"abc\xFF", "byte 3 (0xff)"},   {"\xC3", "byte 0 (0xc3)"},         {"ab\xC0\x80", "byte 2 (0xc0)"},
-      {"x\xED\xA0\x80", "byte 1 (0xed)"}, {"\xF4\x90\x80\x80", "byte 0 (0xf4)"}, {"12345678\xE2\x82", "byte 8 (0xe2)"},
+      {"abc\xFF", "byte 3 (0xff)"},          {"\xC3", "byte 0 (0xc3)"},
+      {"ab\xC0\x80", "byte 2 (0xc0)"},       {"x\xED\xA0\x80", "byte 1 (0xed)"},
+      {"\xF4\x90\x80\x80", "byte 0 (0xf4)"}, {"12345678\xE2\x82", "byte 8 (0xe2)"},
   };
   for (const auto& [text, place] : cases) {
     try {
@@ -140,11 +154,14 @@ TEST_CASE("a megabyte of one letter takes no recursion and little time") {
 }
 
 TEST_CASE("long pieces merge as short ones do") {
-  // The same words in a piece of many symbols (a heap) and in pieces of few (a scan): a pattern-free tokenizer sees one
-  // piece, and a boundary that no merge crosses keeps the halves apart.
+  // The same words in a piece of many symbols (a heap) and in pieces of few (a scan): a
+  // pattern-free tokenizer sees one piece, and a boundary that no merge crosses keeps the halves
+  // apart.
   const Tokenizer whole = tokenizer_with(
-      {{"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}}}});
-  const std::vector<std::string> words{"river", "fishermen", "morning", "values", "children", "q", "zzz", "church"};
+      {{"pre_tokenizer",
+        {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}}}});
+  const std::vector<std::string> words{"river",    "fishermen", "morning", "values",
+                                       "children", "q",         "zzz",     "church"};
   std::string text;
   std::vector<int32_t> expected;
   for (size_t i = 0; i < 400; ++i) {
@@ -159,11 +176,15 @@ TEST_CASE("long pieces merge as short ones do") {
 TEST_CASE("one tokenizer serves several threads") {
   const Tokenizer tokenizer = tiny();
   std::string text;
-  for (int i = 0; i < 200; ++i) text += "the river is " + std::to_string(i * 7919) + " metres wide, and it's cold.\n";
+  for (int i = 0; i < 200; ++i)
+    text += "the river is " + std::to_string(i * 7919) + " metres wide, and it's cold.\n";
   const auto expected = tokenizer.encode(text, AddSpecial::kNo);
   std::vector<std::vector<int32_t>> got(4);
   std::vector<std::thread> threads;
-  for (auto& ids : got) threads.emplace_back([&] { for (int i = 0; i < 5; ++i) ids = tokenizer.encode(text, AddSpecial::kNo); });
+  for (auto& ids : got)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 5; ++i) ids = tokenizer.encode(text, AddSpecial::kNo);
+    });
   for (auto& thread : threads) thread.join();
   for (const auto& ids : got) CHECK(ids == expected);
 }
@@ -216,11 +237,14 @@ TEST_CASE("merges may be strings or pairs") {
 TEST_CASE("tokenizer_config.json names BOS and EOS and completes added tokens") {
   const std::string file = tiny_json().dump();
   const int32_t n = tiny().vocab_size();
-  const Tokenizer tokenizer = load_tokenizer_json(
-      file, "tiny",
-      Json{{"bos_token", "<|im_start|>"}, {"eos_token", {{"content", "<|im_end|>"}}}, {"pad_token", nullptr},
-           {"added_tokens_decoder", {{std::to_string(n), {{"content", "<tool>"}, {"special", true}}}}}}
-          .dump());
+  const Tokenizer tokenizer =
+      load_tokenizer_json(file, "tiny",
+                          Json{{"bos_token", "<|im_start|>"},
+                               {"eos_token", {{"content", "<|im_end|>"}}},
+                               {"pad_token", nullptr},
+                               {"added_tokens_decoder",
+                                {{std::to_string(n), {{"content", "<tool>"}, {"special", true}}}}}}
+                              .dump());
   CHECK(tokenizer.bos_id() == 1);
   CHECK(tokenizer.eos_id() == 2);
   CHECK(tokenizer.bos_token() == "<|im_start|>");
@@ -239,24 +263,32 @@ TEST_CASE("tokenizer_config.json names BOS and EOS and completes added tokens") 
   };
   CHECK(contains(config_refusal({{"bos_token", "<nope>"}}), "bos_token"));
   CHECK(contains(config_refusal({{"eos_token", 7}}), "eos_token"));
-  CHECK(contains(config_refusal({{"added_tokens_decoder", {{"2", {{"content", "<other>"}}}}}}), "<other>"));
-  CHECK(contains(config_refusal({{"added_tokens_decoder", {{"x", {{"content", "<other>"}}}}}}), "token id"));
-  CHECK(contains(config_refusal({{"added_tokens_decoder", {{"5", {{"content", "<other>"}}}}}}), "5"));
+  CHECK(contains(config_refusal({{"added_tokens_decoder", {{"2", {{"content", "<other>"}}}}}}),
+                 "<other>"));
+  CHECK(contains(config_refusal({{"added_tokens_decoder", {{"x", {{"content", "<other>"}}}}}}),
+                 "token id"));
+  CHECK(
+      contains(config_refusal({{"added_tokens_decoder", {{"5", {{"content", "<other>"}}}}}}), "5"));
 }
 
 TEST_CASE("what would change ids and is not known is refused by name") {
   CHECK(contains(refusal({{"normalizer", {{"type", "Lowercase"}}}}), "\"Lowercase\""));
-  CHECK(contains(refusal({{"normalizer", {{"type", "Sequence"}, {"normalizers", {{{"type", "NFKC"}}}}}}}), "\"NFKC\""));
+  CHECK(contains(
+      refusal({{"normalizer", {{"type", "Sequence"}, {"normalizers", {{{"type", "NFKC"}}}}}}}),
+      "\"NFKC\""));
   CHECK(contains(refusal({{"pre_tokenizer", {{"type", "Metaspace"}}}}), "\"Metaspace\""));
   CHECK(contains(refusal({{"pre_tokenizer", nullptr}}), "ByteLevel"));
   CHECK(contains(refusal({{"pre_tokenizer", {{"type", "Digits"}}}}), "ByteLevel"));
-  CHECK(contains(refusal({{"pre_tokenizer", {{"type", "ByteLevel"}, {"new_option", 1}}}}), "\"new_option\""));
-  CHECK(contains(refusal({{"post_processor", {{"type", "BertProcessing"}}}}), "\"BertProcessing\""));
+  CHECK(contains(refusal({{"pre_tokenizer", {{"type", "ByteLevel"}, {"new_option", 1}}}}),
+                 "\"new_option\""));
+  CHECK(
+      contains(refusal({{"post_processor", {{"type", "BertProcessing"}}}}), "\"BertProcessing\""));
   CHECK(contains(refusal({{"decoder", {{"type", "WordPiece"}}}}), "\"WordPiece\""));
   CHECK(contains(refusal({{"model", {{"type", "Unigram"}}}}), "\"Unigram\""));
   CHECK(contains(refusal({{"model", {{"dropout", 0.1}}}}), "dropout"));
   CHECK(contains(refusal({{"model", {{"end_of_word_suffix", "</w>"}}}}), "end_of_word_suffix"));
-  CHECK(contains(refusal({{"model", {{"continuing_subword_prefix", "##"}}}}), "continuing_subword_prefix"));
+  CHECK(contains(refusal({{"model", {{"continuing_subword_prefix", "##"}}}}),
+                 "continuing_subword_prefix"));
   CHECK(contains(refusal({{"model", {{"byte_fallback", true}}}}), "byte_fallback"));
   CHECK(contains(refusal({{"model", {{"unk_token", "<none>"}}}}), "unk_token"));
   CHECK(contains(refusal({{"model", {{"surprise", 1}}}}), "\"surprise\""));
@@ -302,8 +334,12 @@ TEST_CASE("hostile vocabularies are refused") {
 
 TEST_CASE("a template that adds unknown tokens or loses the text is refused") {
   const auto processor = [](const Json& single, const Json& ids) {
-    return Json{{"post_processor", {{"type", "TemplateProcessing"}, {"single", single}, {"pair", Json::array()},
-                                    {"special_tokens", {{"<s>", {{"id", "<s>"}, {"ids", ids}, {"tokens", {"<s>"}}}}}}}}};
+    return Json{
+        {"post_processor",
+         {{"type", "TemplateProcessing"},
+          {"single", single},
+          {"pair", Json::array()},
+          {"special_tokens", {{"<s>", {{"id", "<s>"}, {"ids", ids}, {"tokens", {"<s>"}}}}}}}}};
   };
   const Json special{{"SpecialToken", {{"id", "<s>"}, {"type_id", 0}}}};
   const Json text{{"Sequence", {{"id", "A"}, {"type_id", 0}}}};

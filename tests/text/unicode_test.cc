@@ -40,29 +40,33 @@ TEST_CASE("the byte alphabet is one character for each byte and back") {
   CHECK(from_byte_level(spelled) == bytes);
   CHECK(to_byte_level(" \n!") == "\u0120\u010A!");
   CHECK(byte_level_character(0xAD) == 0x143);
-  CHECK_FALSE(from_byte_level("a b"));   // a space is not in the alphabet
+  CHECK_FALSE(from_byte_level("a b"));  // a space is not in the alphabet
   CHECK_FALSE(from_byte_level("\u0144"));
   CHECK_FALSE(from_byte_level("\xFF"));
 }
 
 TEST_CASE("character classes are those of the tokenizers library") {
-  for (const uint32_t c : {0x09u, 0x0Du, 0x20u, 0x85u, 0xA0u, 0x1680u, 0x2000u, 0x200Au, 0x2028u, 0x202Fu, 0x205Fu, 0x3000u}) {
+  for (const uint32_t c : {0x09u, 0x0Du, 0x20u, 0x85u, 0xA0u, 0x1680u, 0x2000u, 0x200Au, 0x2028u,
+                           0x202Fu, 0x205Fu, 0x3000u}) {
     CHECK_MESSAGE(is_white_space(c), c);
   }
-  for (const uint32_t c : {0x1Cu, 0x180Eu, 0x200Bu, 0xFEFFu, 0x41u}) CHECK_FALSE_MESSAGE(is_white_space(c), c);
+  for (const uint32_t c : {0x1Cu, 0x180Eu, 0x200Bu, 0xFEFFu, 0x41u})
+    CHECK_FALSE_MESSAGE(is_white_space(c), c);
   for (const uint32_t c : {0x30u, 0xBDu, 0x2167u, 0x663u, 0x3007u}) CHECK_MESSAGE(is_numeric(c), c);
   for (const uint32_t c : {0x41u, 0x4E00u, 0x2Eu}) CHECK_FALSE_MESSAGE(is_numeric(c), c);
-  for (const uint32_t c : {0x41u, 0x5Fu, 0x301u, 0x203Fu, 0x24B6u, 0x200Du, 0x2167u}) CHECK_MESSAGE(is_word_character(c), c);
-  for (const uint32_t c : {0x20u, 0x2Du, 0xBDu, 0x1F642u}) CHECK_FALSE_MESSAGE(is_word_character(c), c);
+  for (const uint32_t c : {0x41u, 0x5Fu, 0x301u, 0x203Fu, 0x24B6u, 0x200Du, 0x2167u})
+    CHECK_MESSAGE(is_word_character(c), c);
+  for (const uint32_t c : {0x20u, 0x2Du, 0xBDu, 0x1F642u})
+    CHECK_FALSE_MESSAGE(is_word_character(c), c);
 }
 
 TEST_CASE("composition follows Unicode") {
   CHECK(to_nfc("plain") == "plain");
   CHECK(to_nfc("cafe\u0301") == "caf\u00E9");
   CHECK(to_nfc("\u1112\u1161\u11AB") == "\uD55C");
-  CHECK(to_nfc("\u212B") == "\u00C5");                        // a singleton
-  CHECK(to_nfc("a\u0302\u0323") == "\u1EAD");                 // reordered, then composed
-  CHECK(to_nfc("\u0958") == "\u0915\u093C");                  // excluded from composition
+  CHECK(to_nfc("\u212B") == "\u00C5");         // a singleton
+  CHECK(to_nfc("a\u0302\u0323") == "\u1EAD");  // reordered, then composed
+  CHECK(to_nfc("\u0958") == "\u0915\u093C");   // excluded from composition
   CHECK(to_nfc(std::string("a\0e\u0301", 5)) == std::string("a\0\u00E9", 4));
   CHECK(to_nfc("").empty());
 }
