@@ -15,6 +15,7 @@
 
 #include "app/exit_codes.h"
 #include "app/interruption.h"
+#include "app/recording_lock.h"
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -259,14 +260,18 @@ std::string record_run(AuditSetup& setup, const AuditArguments& a, Session& sess
   header.prompt_texts = setup.prompts.texts;
   header.cells = setup.plan.cells;
   header.id = new_run_id(header);
+  std::optional<RecordingLock> lock;  // before the store, so that it goes after it
   Store store = Store::open(session.flags.store, StoreMode::kRecord);
+  lock.emplace(session.flags.store);
   store.create_run(header);
   run_into(store, header.id, setup, options, session);
   return header.id;
 }
 
 std::string resume_run(const std::string& ref, const AuditArguments& a, Session& session) {
+  std::optional<RecordingLock> lock;  // before the store, so that it goes after it
   Store store = Store::open(session.flags.store, StoreMode::kRecord);
+  lock.emplace(session.flags.store);
   std::string id = ref;
   if (ref.empty()) {
     for (const RunSummary& run : store.list_runs()) {

@@ -15,6 +15,14 @@ struct CompareArguments {
   bool exit_code = false;
 };
 
+// Two runs without one pair of answers in common.
+std::string why_nothing(const RunRecord& base, const RunRecord& candidate) {
+  const char* reason = base.prompts_digest != candidate.prompts_digest
+                           ? "their prompts or parameters differ"
+                           : "they have no cell in common; give both runs the same axes";
+  return fmt::format("nothing is comparable between {} and {}: {}", base.id, candidate.id, reason);
+}
+
 }  // namespace
 
 std::function<int()> declare_compare(CLI::App& app, Session& session) {
@@ -28,6 +36,7 @@ std::function<int()> declare_compare(CLI::App& app, Session& session) {
     const RunRecord base = load_run(arguments->base, session.flags.store),
                     candidate = load_run(arguments->candidate, session.flags.store);
     const RunComparison comparison = compare_runs(base, candidate);
+    if (comparison.totals.n_pairs == 0) session.console.warn(why_nothing(base, candidate));
     if (session.flags.json) {
       session.console.result(json_line(comparison_json(comparison)));
     } else {

@@ -119,6 +119,8 @@ std::function<int()> declare_fingerprint(CLI::App& app, Session& session) {
       ->required();
   verify_app->add_option("SRC", a->model, "Checkpoint folder or .gguf")->required();
   for (CLI::App* sub : {diff_app, verify_app}) sub->fallthrough();
+  diff_app->footer("Example:\n  isobit fingerprint diff before.json after.json");
+  verify_app->footer("Example:\n  isobit fingerprint verify before.json examples/tiny-kjv");
   return [=, &session] {
     if (diff_app->parsed()) {
       const auto changes = diff_fingerprints(either(a->before, *a), either(a->after, *a));

@@ -133,6 +133,9 @@ std::function<int()> declare_store(CLI::App& app, Session& session) {
   CLI::App* check_app =
       app.add_subcommand("check", "Checks the file, its keys and every run in it");
   for (CLI::App* sub : {list_app, info_app, query_app, check_app}) sub->fallthrough();
+  info_app->footer("Example:\n  isobit store info --store isobit.db");
+  query_app->footer("Example:\n  isobit store query 'SELECT * FROM v_cell'");
+  check_app->footer("Example:\n  isobit store check --store isobit.db");
   return [=, &session] {
     Store store = Store::open(session.flags.store, StoreMode::kRead);
     if (list_app->parsed()) return list(store, session);

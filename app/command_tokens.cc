@@ -153,6 +153,9 @@ std::function<int()> declare_tokens(CLI::App& app, Session& session) {
   render_app->add_flag("--no-generation-prompt", a->no_generation_prompt,
                        "Do not open the assistant's turn");
   for (CLI::App* sub : {encode_app, decode_app, render_app}) sub->fallthrough();
+  decode_app->footer("Example:\n  isobit tokens decode --tokenizer examples/tiny-kjv --ids 1,2,3");
+  render_app->footer(
+      "Example:\n  isobit tokens render --template examples/tiny-kjv --messages m.json");
   return [=, &session] {
     return encode_app->parsed()   ? encode(*a, session)
            : decode_app->parsed() ? decode(*a, session)

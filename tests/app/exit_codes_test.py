@@ -136,6 +136,17 @@ class ExitCodes(ProgramTest):
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(timeout=60), -signal.SIGTERM)
 
+    def test_3_while_another_process_records_to_the_store(self):
+        process = subprocess.Popen([PROGRAM, "run", TINY, "--store", self.store, "--prompts", "standard", "--max-tokens", "64", "--axis",
+                                    "load.concurrency=1,2,3"], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        deadline = time.time() + 120
+        while time.time() < deadline and self.isobit("store", "query", "SELECT cell_index FROM sample LIMIT 1", "--store", self.store, "--json").out in ("", "[]\n"):
+            time.sleep(0.05)
+        for arguments in (["run", "--resume"], ["run", TINY]):
+            self.assertIn("another isobit", self.isobit(*arguments, "--store", self.store, expect=3).err)
+
     def test_a_run_refuses_a_path_that_cannot_become_a_store_before_it_loads_a_model(self):
         for store in (self.folder, self.path("no/folder/s.db"), "/dev/full"):
             self.isobit("run", "nowhere", "--store", store, expect=3)
