@@ -383,11 +383,11 @@ Value filesizeformat(Interpreter&, const Value& v, const Arguments& arguments) {
   if (*size < base) return Value::text(std::to_string(static_cast<int64_t>(*size)) + " Bytes");
   static constexpr const char* kBinary[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB"};
   static constexpr const char* kDecimal[] = {"kB", "MB", "GB", "TB", "PB", "EB", "ZB", "YB"};
+  const char* const* const names = binary ? kBinary : kDecimal;
   double unit = base * base;
   int i = 0;
   for (; i < 7 && *size >= unit; ++i) unit *= base;
-  return Value::text(printf_real(base * *size / unit, 'f', 1) + " " +
-                     (binary ? kBinary : kDecimal)[i]);
+  return Value::text(printf_real(base * *size / unit, 'f', 1) + " " + names[i]);
 }
 
 constexpr Filter kFilters[] = {

@@ -80,9 +80,12 @@ std::string printf_real(double d, char style, int precision, bool alternate) {
 namespace {
 
 std::string in_base(uint64_t magnitude, unsigned base, bool upper) {
+  // A pointer, not an indexed conditional: GCC 12's bounds sanitizer misreads the index of the
+  // latter.
+  const char* const digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
   std::string out;
   do {
-    out += (upper ? "0123456789ABCDEF" : "0123456789abcdef")[magnitude % base];
+    out += digits[magnitude % base];
     magnitude /= base;
   } while (magnitude != 0);
   std::reverse(out.begin(), out.end());
