@@ -21,8 +21,7 @@ namespace isobit {
 //             evenly on a log scale
 //   edge      scripts, emoji, combining marks, white space, control characters, special-token
 //   spellings, and plain English
-//             prompts of exactly 15, 16, 17, ... 257 tokens (in the vocabularies of GPT-2, SmolLM2,
-//             Llama 3 and Qwen2)
+//             prompts of exactly 15, 16, 17, ... 257 tokens (in SmolLM2's vocabulary)
 // Throws Error(usage) naming the nearest set.
 std::vector<PromptRecord> builtin_prompt_set(const std::string& name);
 const std::vector<std::string>& builtin_prompt_set_names();
