@@ -80,7 +80,7 @@ struct Parameter {
 
 // The callable part of {% macro %} and {% call %}.
 struct MacroBody {
-  std::string name;
+  std::string name;  // empty for a call block
   std::vector<Parameter> parameters;
   Body body;
   bool uses_varargs = false;

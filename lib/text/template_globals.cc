@@ -44,6 +44,7 @@ Dict dict_from(Interpreter& in, const char* callee, const Arguments& arguments) 
   Dict dict;
   if (!arguments.positional.empty()) {
     const Value& from = arguments.positional[0];
+    if (from.is_undefined()) from.raise_undefined();
     if (from.is_dict()) {
       in.budget().spend(from.as_dict().size());
       dict = from.as_dict();

@@ -17,15 +17,19 @@ void take_named(Arguments& arguments, const std::string& name, std::optional<Val
   }
 }
 
+std::string name_of(const MacroBody& macro) {
+  return macro.name.empty() ? "None" : string_repr(macro.name);
+}
+
 [[noreturn]] void refuse_named(const MacroBody& macro, const Arguments& arguments) {
   const bool has_caller = std::any_of(arguments.named.begin(), arguments.named.end(),
                                       [](const auto& a) { return a.first == "caller"; });
   if (has_caller) {
-    raise("TypeError", "macro " + string_repr(macro.name) +
+    raise("TypeError", "macro " + name_of(macro) +
                            " was invoked with two values for the special caller argument. This is "
                            "most likely a bug.");
   }
-  raise("TypeError", "macro " + string_repr(macro.name) + " takes no keyword argument " +
+  raise("TypeError", "macro " + name_of(macro) + " takes no keyword argument " +
                          string_repr(arguments.named[0].first));
 }
 
@@ -50,7 +54,7 @@ void bind_rest(const MacroBody& macro, Arguments& arguments, bool found_caller, 
     scope.set("varargs",
               Value::tuple({arguments.positional.begin() + from, arguments.positional.end()}));
   } else if (arguments.positional.size() > n_parameters) {
-    raise("TypeError", "macro " + string_repr(macro.name) + " takes not more than " +
+    raise("TypeError", "macro " + name_of(macro) + " takes not more than " +
                            std::to_string(n_parameters) + " argument(s)");
   }
 }

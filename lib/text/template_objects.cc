@@ -30,7 +30,7 @@ Value BoundMethod::call(Interpreter& interpreter, Arguments& arguments) {
 }
 
 std::optional<Value> Macro::attribute(Interpreter&, const std::string& name) {
-  if (name == "name") return Value::text(body_.name);
+  if (name == "name") return body_.name.empty() ? Value() : Value::text(body_.name);
   if (name == "catch_kwargs") return Value::boolean(body_.uses_kwargs);
   if (name == "catch_varargs") return Value::boolean(body_.uses_varargs);
   if (name == "caller") return Value::boolean(body_.uses_caller);

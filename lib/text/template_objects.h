@@ -58,7 +58,9 @@ class Macro : public Object {
     return interpreter.run_macro(body_, defined_in_, arguments);
   }
   std::optional<Value> attribute(Interpreter& interpreter, const std::string& name) override;
-  std::string repr(Budget&) const override { return "<Macro '" + body_.name + "'>"; }
+  std::string repr(Budget&) const override {
+    return body_.name.empty() ? "<Macro anonymous>" : "<Macro '" + body_.name + "'>";
+  }
 
  private:
   const MacroBody& body_;

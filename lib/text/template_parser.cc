@@ -278,7 +278,6 @@ class Parser : ExpressionParser {
 
   void parse_call_block(Body& body, int line) {
     CallStatement made;
-    made.caller.name = "caller";
     parse_macro_body(made.caller, is_sign("("), "endcall", &made.call);
     add(body, line, std::move(made));
   }
