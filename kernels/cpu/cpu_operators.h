@@ -4,6 +4,7 @@
 #include "kernels/cpu/cpu_attention.h"
 #include "kernels/cpu/cpu_matmul.h"
 #include "kernels/cpu/cpu_ops.h"
+#include "kernels/cpu/cpu_roofs.h"
 #include "kernels/cpu/cpu_rows.h"
 
 namespace isobit {
@@ -17,7 +18,8 @@ constexpr CpuOps cpu_operators() {
           .rope = &RowOperators<V>::rope,
           .kv_write = &RowOperators<V>::kv_write,
           .attention = &Attention<V>::run,
-          .log_sum_exp = &RowOperators<V>::log_sum_exp};
+          .log_sum_exp = &RowOperators<V>::log_sum_exp,
+          .roofs = RoofLoops<V>::table()};
 }
 
 }  // namespace isobit

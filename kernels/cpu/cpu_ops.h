@@ -10,6 +10,7 @@
 
 #include <cstdint>
 
+#include "kernels/cpu/cpu_sets.h"
 #include "kernels/ops.h"
 
 namespace isobit {
@@ -23,6 +24,7 @@ struct CpuOps {
   decltype(KernelSet::kv_write) kv_write;
   decltype(KernelSet::attention) attention;
   decltype(KernelSet::log_sum_exp) log_sum_exp;
+  CpuRoofs roofs;
 };
 
 extern const CpuOps kCpuOpsPortable;

@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <mutex>
 #include <new>
 #include <vector>
 
@@ -21,27 +23,52 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "panels are written as little-endian words");
 
-// Whole huge pages where the kernel gives them: a decode step sweeps the weights once, so TLB
-// misses count.
-constexpr size_t kStorageAlignment = size_t{2} << 20;
+// Weights of all matrices share chunks of huge pages, where the kernel gives them: a decode step
+// sweeps every weight once, so TLB misses count, and most matrices of a small model are smaller
+// than one huge page.
+constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kChunkBytes = 16 * kHugePage;
+constexpr size_t kAlignment = 64;
 
 struct FreeAligned {
   void operator()(std::byte* p) const { std::free(p); }
 };
-using Bytes = std::unique_ptr<std::byte, FreeAligned>;
 
-Bytes allocate_zeroed(size_t n_bytes) {
-  const size_t alignment = n_bytes >= kStorageAlignment ? kStorageAlignment : 64;
-  const size_t rounded =
-      std::max<size_t>((n_bytes + alignment - 1) / alignment * alignment, alignment);
-  auto* p = static_cast<std::byte*>(std::aligned_alloc(alignment, rounded));
-  if (p == nullptr) throw std::bad_alloc();
+struct Chunk {
+  std::unique_ptr<std::byte, FreeAligned> bytes;
+  size_t size = 0, used = 0;
+};
+
+size_t rounded_up(size_t n, size_t multiple) {
+  return (n + multiple - 1) / multiple * multiple;
+}
+
+std::shared_ptr<Chunk> make_chunk(size_t n_bytes) {
+  auto chunk = std::make_shared<Chunk>();
+  chunk->size = rounded_up(n_bytes, kHugePage);
+  chunk->bytes.reset(static_cast<std::byte*>(std::aligned_alloc(kHugePage, chunk->size)));
+  if (chunk->bytes == nullptr) throw std::bad_alloc();
 #if defined(__linux__)
-  if (alignment == kStorageAlignment)
-    madvise(p, rounded, MADV_HUGEPAGE);  // a wish: failing changes nothing
+  madvise(chunk->bytes.get(), chunk->size, MADV_HUGEPAGE);  // a wish: failing changes nothing
 #endif
+  return chunk;
+}
+
+// Zeroed bytes that live as long as the pointer; the chunk goes with the last matrix in it.
+std::shared_ptr<std::byte> allocate_zeroed(size_t n_bytes) {
+  static std::mutex mutex;
+  static std::weak_ptr<Chunk> latest;
+  const size_t needed = rounded_up(n_bytes, kAlignment);
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<Chunk> chunk = latest.lock();
+  if (chunk == nullptr || chunk->size - chunk->used < needed) {
+    chunk = make_chunk(std::max(needed, kChunkBytes));
+    latest = chunk;
+  }
+  std::byte* p = chunk->bytes.get() + chunk->used;
+  chunk->used += needed;
   std::memset(p, 0, n_bytes);
-  return Bytes(p);
+  return {std::move(chunk), p};
 }
 
 uint32_t byte_at(const std::byte* p, int64_t i) {
@@ -182,7 +209,7 @@ struct PanelSource {
 }  // namespace
 
 struct CpuPackedMatrix::Storage {
-  Bytes weights;
+  std::shared_ptr<std::byte> weights;
   std::vector<float> bias;
   std::vector<Panel> panels;
 };

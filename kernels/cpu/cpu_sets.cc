@@ -1,5 +1,6 @@
 #include "kernels/cpu/cpu_sets.h"
 
+#include "base/error.h"
 #include "kernels/cpu/cpu_ops.h"
 #include "kernels/cpu/cpu_packed.h"
 
@@ -46,5 +47,14 @@ const KernelSet& cpu_kernel_set_avx512() {
 }
 
 #endif
+
+const CpuRoofs& cpu_roofs(const std::string& isa) {
+  if (isa == "portable") return kCpuOpsPortable.roofs;
+#if defined(__x86_64__)
+  if (isa == "avx2") return kCpuOpsAvx2.roofs;
+  if (isa == "avx512") return kCpuOpsAvx512.roofs;
+#endif
+  fail_require("an instruction set of the cpu set", __FILE__, __LINE__);
+}
 
 }  // namespace isobit

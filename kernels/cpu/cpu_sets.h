@@ -6,9 +6,22 @@
 // the instructions (kernels/registry.h asks).
 #pragma once
 
+#include <string>
+
 #include "kernels/ops.h"
 
 namespace isobit {
+
+// What one core can do at most with an instruction set, for benchmarks.
+struct CpuRoofs {
+  int64_t flops_per_round = 0;
+  double (*fma_loop)(int64_t n_rounds,
+                     float start) = nullptr;  // flops_per_round each, registers only
+  int32_t (*read_all)(const std::byte* p, int64_t n_bytes) = nullptr;  // loads every byte once
+};
+
+// REQUIRES: kernel_set("cpu", isa) does not throw.
+const CpuRoofs& cpu_roofs(const std::string& isa);
 
 const KernelSet& cpu_kernel_set_portable();
 #if defined(__x86_64__)
