@@ -20,7 +20,7 @@ namespace isobit {
 
 template <class V>
 struct Attention {
-  using Tiles = Matmul<V>;
+  using Tiles = TileKernels<V>;
   static constexpr int64_t kColumns = kPanelColumns;
   static constexpr int64_t kMaxQueries =
       48;  // of one item: their scores and sums stay in L1 and L2
@@ -156,10 +156,10 @@ struct Attention {
       if (b + 1 < n_blocks) {
         unpack_keys(*q.job->cache, blocks[b + 1], q.kv_head, kKvBlockTokens, q.scratch.panel);
       }
-      for (int64_t i = first_query; i < q.n_queries; i += Tiles::kMaxTileRows) {
-        const int64_t n = smaller(Tiles::kMaxTileRows, q.n_queries - i);
-        Tiles::template tile_kernel<false>(n)(
-            q.scratch.panel, dim, q.scratch.queries + i * dim, dim,
+      for (int64_t i = first_query; i < q.n_queries; i += Tiles::kMaxRows) {
+        const int64_t n = smaller(Tiles::kMaxRows, q.n_queries - i);
+        Tiles::template kernel<false>(n)(
+            q.scratch.panel, dim, q.scratch.queries + i * dim, dim, Fold{},
             q.scratch.scores + i * kAttentionSplit + b * kKvBlockTokens, kAttentionSplit);
       }
     }
@@ -204,18 +204,18 @@ struct Attention {
         unpack_values(*q.job->cache, blocks[b], q.kv_head, d0,
                       panel + b * kKvBlockTokens * kColumns);
       }
-      for (int64_t i = first_query; i < q.n_queries; i += Tiles::kMaxTileRows) {
-        const int64_t n = smaller(Tiles::kMaxTileRows, q.n_queries - i);
+      for (int64_t i = first_query; i < q.n_queries; i += Tiles::kMaxRows) {
+        const int64_t n = smaller(Tiles::kMaxRows, q.n_queries - i);
         const int64_t common = q.visible(i, split);  // rows ascend, so the first sees the least
         const float* p = q.scratch.scores + i * kAttentionSplit;
-        Tiles::template tile_kernel<false>(n)(panel, common, p, kAttentionSplit, q.o(slot, i) + d0,
-                                              stride);
+        Tiles::template kernel<false>(n)(panel, common, p, kAttentionSplit, Fold{},
+                                         q.o(slot, i) + d0, stride);
         for (int64_t j = 0; j < n; ++j) {
           const int64_t rest = q.visible(i + j, split) - common;
           if (rest > 0) {
-            Tiles::template tile_kernel<true>(1)(panel + common * kColumns, rest,
-                                                 p + j * kAttentionSplit + common, kAttentionSplit,
-                                                 q.o(slot, i + j) + d0, stride);
+            Tiles::template kernel<true>(1)(panel + common * kColumns, rest,
+                                            p + j * kAttentionSplit + common, kAttentionSplit,
+                                            Fold{}, q.o(slot, i + j) + d0, stride);
           }
         }
       }
@@ -326,7 +326,7 @@ struct Attention {
     int64_t last = 0;
     for (int64_t r = 0; r < batch.n_rows; ++r)
       last = batch.positions[r] > last ? batch.positions[r] : last;
-    return Tiles::bit_width(last / kAttentionSplit + 1) + 1;
+    return bit_width_of(last / kAttentionSplit + 1) + 1;
   }
 
   static void run(const float* q, int64_t q_stride, const AttentionShape& shape,

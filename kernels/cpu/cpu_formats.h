@@ -18,6 +18,7 @@ namespace isobit {
 
 template <class V>
 struct PlainF32 {
+  static constexpr int64_t kBytes = 4;
   ISOBIT_LANES_INLINE static V weight(const std::byte* panel, int64_t k, int64_t c) {
     return V::load(panel + (k * kPanelColumns + c) * 4);
   }
@@ -25,6 +26,7 @@ struct PlainF32 {
 
 template <class V>
 struct PlainF16 {
+  static constexpr int64_t kBytes = 2;
   ISOBIT_LANES_INLINE static V weight(const std::byte* panel, int64_t k, int64_t c) {
     return V::load_f16(panel + (k * kPanelColumns + c) * 2);
   }
@@ -32,6 +34,7 @@ struct PlainF16 {
 
 template <class V>
 struct PlainBf16 {
+  static constexpr int64_t kBytes = 2;
   ISOBIT_LANES_INLINE static V weight(const std::byte* panel, int64_t k, int64_t c) {
     return V::load_bf16(panel + (k * kPanelColumns + c) * 2);
   }

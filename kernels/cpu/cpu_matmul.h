@@ -1,362 +1,65 @@
 // matmul over packed panels: the contract's Tree in registers.
 //
 // One work item is a few panels (32 columns each) times a block of rows. For each leaf of 128 k, in
-// order:
-//   few rows    a direct kernel turns the packed weights into f32 in registers and uses them at
-//   once for all rows; more rows   the leaf is unpacked once into an f32 tile that stays in L1, and
-//   an f32 kernel walks it once for each
-//               tile of rows. (Unpacking costs the same arithmetic as the direct kernel, plus
-//               stores that other ports do.)
-// Either writes one partial sum per element to a slot, and slots combine like the digits of a
-// binary counter, which is the balanced rule. Segments are combined the same way, one level further
-// out.
+// order: up to V::kDirectRows rows go through a direct kernel (cpu_direct.h); with more rows it
+// also leaves the f32 weights in L1, and the other rows go through the f32 tile kernel
+// (cpu_tile.h). Partial sums wait in slots for their partner, as in a binary counter, which is the
+// balanced rule; a kernel adds those that its leaf completes before it stores. Segments combine the
+// same way, one level further out.
 #pragma once
 
 #include "base/error.h"
-#include "kernels/cpu/cpu_formats.h"
+#include "kernels/cpu/cpu_direct.h"
+#include "kernels/cpu/cpu_tile.h"
 #include "kernels/cpu/cpu_work.h"
 
 namespace isobit {
 
+// Binary digits of n > 0.
+ISOBIT_LANES_INLINE int64_t bit_width_of(int64_t n) {
+  return 64 - __builtin_clzll(static_cast<unsigned long long>(n));
+}
+
 template <class V>
 struct Matmul {
-  static constexpr int64_t kLeaf = 128;
-  static constexpr int kColumns = static_cast<int>(kPanelColumns);
-  static constexpr int kPanelVectors = kColumns / V::kWidth;
-  static constexpr int kMaxTileRows = V::kTileRows;
-  static constexpr int64_t kRowBlock = 8 * kMaxTileRows;
+  using Direct = DirectKernels<V>;
+  using Tiles = TileKernels<V>;
+  static constexpr int64_t kRowBlock = 8 * Tiles::kMaxRows;
   static constexpr int64_t kUnpackedRows =
-      kLeaf + 64;  // a leaf that starts or ends inside a block of 32 k
-
-  // out: (n_leaves, rows of the slot, 32), the distance between leaves given as leaf_stride.
-  using DirectFn = void (*)(const std::byte* panel, int64_t k0, int64_t n_k, const float* x,
-                            int64_t x_stride, float* out, int64_t leaf_stride);
-  using UnpackFn = void (*)(const std::byte* panel, int64_t k0, int64_t n_k, float* out);
-  using TileFn = void (*)(const float* w, int64_t n_k, const float* x, int64_t x_stride, float* out,
-                          int64_t out_stride);
-
-  template <int... kSteps>
-  struct Steps {};
-  using EightSteps = Steps<0, 1, 2, 3, 4, 5, 6, 7>;
-
-  template <int kCount, int... kSteps>
-  static constexpr auto count_up() {
-    if constexpr (sizeof...(kSteps) == kCount) {
-      return Steps<kSteps...>{};
-    } else {
-      return count_up<kCount, kSteps..., static_cast<int>(sizeof...(kSteps))>();
-    }
-  }
-
-  // ---- direct kernels ----
-
-  template <int kRows, int kLeaves, int kVectors>
-  struct Sums {
-    V v[kLeaves][kRows][kVectors];
-
-    ISOBIT_LANES_INLINE Sums() {
-#pragma GCC unroll 32
-      for (int g = 0; g < kLeaves; ++g) {
-#pragma GCC unroll 32
-        for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 32
-          for (int i = 0; i < kVectors; ++i) v[g][r][i] = V::broadcast(0.0f);
-        }
-      }
-    }
-    // One k of leaf g, vector i of the columns.
-    ISOBIT_LANES_INLINE void add(int g, int i, V w, const float* x, int64_t x_stride) {
-#pragma GCC unroll 32
-      for (int r = 0; r < kRows; ++r)
-        v[g][r][i] = fma(V::broadcast(x[r * x_stride]), w, v[g][r][i]);
-    }
-    ISOBIT_LANES_INLINE void store(float* out, int64_t leaf_stride) const {
-#pragma GCC unroll 32
-      for (int g = 0; g < kLeaves; ++g) {
-#pragma GCC unroll 32
-        for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 32
-          for (int i = 0; i < kVectors; ++i)
-            v[g][r][i].store(out + g * leaf_stride + r * kColumns + i * V::kWidth);
-        }
-      }
-    }
-  };
-
-  // How many vectors of columns a direct kernel takes at once: few enough to keep everything in
-  // registers.
-  static constexpr int direct_vectors(int rows) {
-    return kPanelVectors <= 2 ? kPanelVectors : (rows == 1 ? 4 : 2);
-  }
-
-  template <class Format, int kRows>
-  static void direct_plain(const std::byte* panel, int64_t k0, int64_t n_k, const float* x,
-                           int64_t x_stride, float* out, int64_t leaf_stride) {
-    constexpr int kVectors = direct_vectors(kRows);
-    for (int i0 = 0; i0 < kPanelVectors; i0 += kVectors) {
-      Sums<kRows, 1, kVectors> sums;
-      for (int64_t k = 0; k < n_k; ++k) {
-#pragma GCC unroll 32
-        for (int i = 0; i < kVectors; ++i) {
-          sums.add(0, i, Format::weight(panel, k0 + k, (i0 + i) * V::kWidth), x + k, x_stride);
-        }
-      }
-      sums.store(out + i0 * V::kWidth, leaf_stride);
-    }
-  }
-
-  // J of 8 consecutive k, for all leaves and vectors.
-  template <class Format, int J, int kRows, int kLeaves, int kVectors>
-  ISOBIT_LANES_INLINE static void block_step(
-      Sums<kRows, kLeaves, kVectors>& sums, const typename Format::Held (&held)[kLeaves][kVectors],
-      const typename Format::Scales (&scales)[kLeaves][kVectors], const float* x,
-      int64_t x_stride) {
-#pragma GCC unroll 32
-    for (int g = 0; g < kLeaves; ++g) {
-#pragma GCC unroll 32
-      for (int i = 0; i < kVectors; ++i) {
-        sums.add(g, i, Format::template weight<J>(held[g][i], scales[g][i]), x + g * kLeaf + J,
-                 x_stride);
-      }
-    }
-  }
-
-  template <class Format, int kRows, int kLeaves, int kVectors, int... kSteps>
-  ISOBIT_LANES_INLINE static void block_steps(
-      Steps<kSteps...>, Sums<kRows, kLeaves, kVectors>& sums, const std::byte* panel, int64_t k,
-      int c, const typename Format::Scales (&scales)[kLeaves][kVectors], const float* x,
-      int64_t x_stride) {
-    typename Format::Held held[kLeaves][kVectors];
-#pragma GCC unroll 32
-    for (int g = 0; g < kLeaves; ++g) {
-#pragma GCC unroll 32
-      for (int i = 0; i < kVectors; ++i)
-        held[g][i] = Format::held(panel, static_cast<uint64_t>(k + g * kLeaf), c + i * V::kWidth);
-    }
-    (block_step<Format, kSteps>(sums, held, scales, x, x_stride), ...);
-  }
-
-  // Asks for the bytes of kSpan values of k of all columns; past the end of the panel, for what
-  // follows it.
-  template <class Format>
-  ISOBIT_LANES_INLINE static void prefetch_span(const std::byte* panel, uint64_t k) {
-    constexpr uint64_t kBytes = Format::kBlockBytes * Format::kSpan / Format::kBlock;
-    const auto address = reinterpret_cast<uintptr_t>(panel) + k / Format::kSpan * kBytes;
-    for (uint64_t line = 0; line < kBytes; line += 64)
-      __builtin_prefetch(reinterpret_cast<const void*>(address + line));
-  }
-
-  // kLeaves neighbouring leaves of n_k each. Leaves are independent chains: two at a time hide the
-  // latency of fma when there is one row.
-  template <class Format, int kRows, int kLeaves>
-  static void direct_block(const std::byte* panel, int64_t k0, int64_t n_k, const float* x,
-                           int64_t x_stride, float* out, int64_t leaf_stride) {
-    constexpr int kVectors = direct_vectors(kRows);
-    for (int i0 = 0; i0 < kPanelVectors; i0 += kVectors) {
-      Sums<kRows, kLeaves, kVectors> sums;
-      for (int64_t span = 0; span < n_k; span += Format::kSpan) {
-        typename Format::Scales scales[kLeaves][kVectors];
-#pragma GCC unroll 32
-        for (int g = 0; g < kLeaves; ++g) {
-#pragma GCC unroll 32
-          for (int i = 0; i < kVectors; ++i) {
-            scales[g][i] = Format::scales(panel, static_cast<uint64_t>(k0 + span + g * kLeaf),
-                                          (i0 + i) * V::kWidth);
-          }
-        }
-        // The hardware follows a stream only to the end of its page; weights are read once, so
-        // every page counts.
-        for (int g = 0; g < kLeaves; ++g) {
-          prefetch_span<Format>(panel, static_cast<uint64_t>(k0 + span + (kLeaves + g) * kLeaf));
-        }
-        for (int64_t k = span; k < span + Format::kSpan; k += 8) {
-          block_steps<Format>(EightSteps{}, sums, panel, k0 + k, i0 * V::kWidth, scales, x + k,
-                              x_stride);
-        }
-      }
-      sums.store(out + i0 * V::kWidth, leaf_stride);
-    }
-  }
-
-  // ---- unpacking and the f32 tile ----
-
-  // out: (n_k, 32)
-  template <class Format>
-  static void unpack_plain(const std::byte* panel, int64_t k0, int64_t n_k, float* out) {
-    for (int64_t k = 0; k < n_k; ++k) {
-#pragma GCC unroll 32
-      for (int c = 0; c < kColumns; c += V::kWidth)
-        Format::weight(panel, k0 + k, c).store(out + k * kColumns + c);
-    }
-  }
-
-  template <class Format, int... kSteps>
-  ISOBIT_LANES_INLINE static void unpack_steps(Steps<kSteps...>, const typename Format::Held& held,
-                                               const typename Format::Scales& scales, float* out) {
-    (Format::template weight<kSteps>(held, scales).store(out + kSteps * kColumns), ...);
-  }
-
-  // REQUIRES: k0 and n_k are multiples of kSpan.
-  template <class Format>
-  static void unpack_block(const std::byte* panel, int64_t k0, int64_t n_k, float* out) {
-    for (int64_t span = 0; span < n_k; span += Format::kSpan) {
-#pragma GCC unroll 4
-      for (int c = 0; c < kColumns; c += V::kWidth) {
-        const typename Format::Scales scales =
-            Format::scales(panel, static_cast<uint64_t>(k0 + span), c);
-        for (int64_t k = span; k < span + Format::kSpan; k += 8) {
-          unpack_steps<Format>(EightSteps{}, Format::held(panel, static_cast<uint64_t>(k0 + k), c),
-                               scales, out + k * kColumns + c);
-        }
-      }
-    }
-  }
-
-  // w: (n_k, 32); x: (kRows, n_k) with row stride x_stride; out: (kRows, 32) with row stride
-  // out_stride. kContinue: the chains go on from what `out` holds, else they start at +0.
-  template <int kRows, bool kContinue>
-  static void tile(const float* w, int64_t n_k, const float* x, int64_t x_stride, float* out,
-                   int64_t out_stride) {
-    constexpr int kVectors = V::kTileVectors < kPanelVectors ? V::kTileVectors : kPanelVectors;
-    for (int i0 = 0; i0 < kPanelVectors; i0 += kVectors) {
-      V sums[kRows][kVectors];
-#pragma GCC unroll 32
-      for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 32
-        for (int i = 0; i < kVectors; ++i) {
-          sums[r][i] =
-              kContinue ? V::load(out + r * out_stride + (i0 + i) * V::kWidth) : V::broadcast(0.0f);
-        }
-      }
-      const float* column = w + i0 * V::kWidth;
-      for (int64_t k = 0; k < n_k; ++k, column += kColumns) {
-        V weights[kVectors];
-#pragma GCC unroll 32
-        for (int i = 0; i < kVectors; ++i) weights[i] = V::load(column + i * V::kWidth);
-#pragma GCC unroll 32
-        for (int r = 0; r < kRows; ++r) {
-          const V factor = V::broadcast(x[r * x_stride + k]);
-#pragma GCC unroll 32
-          for (int i = 0; i < kVectors; ++i) sums[r][i] = fma(factor, weights[i], sums[r][i]);
-        }
-      }
-#pragma GCC unroll 32
-      for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 32
-        for (int i = 0; i < kVectors; ++i)
-          sums[r][i].store(out + r * out_stride + (i0 + i) * V::kWidth);
-      }
-    }
-  }
-
-  template <bool kContinue, int... kRows>
-  static TileFn tile_of(Steps<kRows...>, int64_t rows) {
-    static constexpr TileFn kTable[] = {nullptr, &tile<kRows + 1, kContinue>...};
-    return kTable[rows];
-  }
-  // REQUIRES: 1 <= rows <= kMaxTileRows.
-  template <bool kContinue>
-  static TileFn tile_kernel(int64_t rows) {
-    return tile_of<kContinue>(count_up<kMaxTileRows>(), rows);
-  }
-
-  // ---- tables ----
+      kTreeLeaf + 64;  // a leaf that starts or ends inside a block of 32 k
 
   struct FormatKernels {
-    DirectFn direct[V::kDirectRows + 1];  // by number of rows
-    DirectFn direct_pair[3];  // two leaves at once, 1 or 2 rows; null where it does not pay
-    UnpackFn unpack;
-    bool plain;  // any k0; else direct kernels need leaves that start at multiples of 32
+    const typename Direct::Table* direct;
+    typename Tiles::Unpack unpack;  // null: any leaf goes through a direct kernel
   };
 
-  template <class Format, int... kRows>
-  static constexpr FormatKernels plain_kernels(Steps<kRows...>) {
-    return {{nullptr, &direct_plain<Format, kRows + 1>...}, {}, &unpack_plain<Format>, true};
-  }
-
-  template <class Format, int... kRows>
-  static constexpr FormatKernels block_kernels(Steps<kRows...>) {
-    FormatKernels kernels{
-        {nullptr, &direct_block<Format, kRows + 1, 1>...}, {}, &unpack_block<Format>, false};
-    if constexpr (V::kPairLeaves) {
-      kernels.direct_pair[1] = &direct_block<Format, 1, 2>;
-      kernels.direct_pair[2] = &direct_block<Format, 2, 2>;
-    }
-    return kernels;
-  }
+  template <class Format>
+  static constexpr FormatKernels kPlain{&Direct::template kPlain<Format>, nullptr};
+  template <class Format>
+  static constexpr FormatKernels kBlock{&Direct::template kBlock<Format>,
+                                        &Tiles::template unpack<Format>};
 
   static const FormatKernels& kernels_of(DType dtype) {
-    using Rows = decltype(count_up<V::kDirectRows>());
-    static constexpr FormatKernels kF32 = plain_kernels<PlainF32<V>>(Rows{});
-    static constexpr FormatKernels kF16 = plain_kernels<PlainF16<V>>(Rows{});
-    static constexpr FormatKernels kBf16 = plain_kernels<PlainBf16<V>>(Rows{});
-    static constexpr FormatKernels kQ8_0 = block_kernels<BlockQ8_0<V>>(Rows{});
-    static constexpr FormatKernels kQ4_0 = block_kernels<BlockQ4_0<V>>(Rows{});
-    static constexpr FormatKernels kQ4_1 = block_kernels<BlockQ4_1<V>>(Rows{});
-    static constexpr FormatKernels kQ4_K = block_kernels<BlockQ4_K<V>>(Rows{});
-    static constexpr FormatKernels kQ6_K = block_kernels<BlockQ6_K<V>>(Rows{});
     switch (dtype) {
       case DType::kF32:
-        return kF32;
+        return kPlain<PlainF32<V>>;
       case DType::kF16:
-        return kF16;
+        return kPlain<PlainF16<V>>;
       case DType::kBF16:
-        return kBf16;
+        return kPlain<PlainBf16<V>>;
       case DType::kQ8_0:
-        return kQ8_0;
+        return kBlock<BlockQ8_0<V>>;
       case DType::kQ4_0:
-        return kQ4_0;
+        return kBlock<BlockQ4_0<V>>;
       case DType::kQ4_1:
-        return kQ4_1;
+        return kBlock<BlockQ4_1<V>>;
       case DType::kQ4_K:
-        return kQ4_K;
+        return kBlock<BlockQ4_K<V>>;
       case DType::kQ6_K:
-        return kQ6_K;
+        return kBlock<BlockQ6_K<V>>;
       default:
         fail_require("a dtype that pack accepts", __FILE__, __LINE__);
     }
-  }
-
-  // ---- one panel, one block of rows ----
-
-  // Partial sums waiting for their partner, as in a binary counter: slot(d) is (n_rows, 32).
-  struct Slots {
-    float* floats;
-    int64_t slot_floats;
-    int64_t depth;
-
-    ISOBIT_LANES_INLINE float* top() const { return floats + depth * slot_floats; }
-
-    // top() holds sum number `index` of a list: it joins those it completes.
-    void push(int64_t index) {
-      for (; index & 1; index >>= 1) fold_into_previous(), --depth;
-      ++depth;
-    }
-    // What is left of a list that began at depth `base` becomes one sum in slot `base`, which is
-    // not counted.
-    void finish(int64_t base) {
-      while (depth - base > 1) --depth, fold_into_previous();
-      depth = base;
-    }
-
-   private:
-    void fold_into_previous() const {
-      float* right = top();
-      float* left = right - slot_floats;
-      for (int64_t i = 0; i < slot_floats; i += V::kWidth)
-        (V::load(left + i) + V::load(right + i)).store(left + i);
-    }
-  };
-
-  static constexpr int64_t bit_width(int64_t n) {
-    return n == 0 ? 0 : 1 + bit_width(n / 2);
-  }
-
-  // Depth never exceeds the digits of both counters, one sum in flight, and one more for a pair of
-  // leaves.
-  static int64_t n_slots(int64_t n_in, int64_t n_segments) {
-    const int64_t n_leaves = (n_in / n_segments + kLeaf - 1) / kLeaf;
-    return bit_width(n_leaves) + bit_width(n_segments) + 2;
   }
 
   struct Job {
@@ -373,71 +76,144 @@ struct Matmul {
     const float* x;
     int64_t x_stride;
     int64_t n_rows;
-    int64_t rows_per_tile;
     float* unpacked;  // (kUnpackedRows, 32)
   };
 
-  static void unpacked_leaf(const FormatKernels& kernels, const Panel& panel, const RowBlock& rows,
-                            int64_t k0, int64_t n_k, float* out) {
-    const float* w;
-    if (panel.dtype == DType::kF32) {
-      w = reinterpret_cast<const float*>(panel.weights) + k0 * kColumns;
-    } else {
-      const int64_t begin = kernels.plain ? k0 : k0 / 32 * 32;
-      const int64_t end = kernels.plain ? k0 + n_k : (k0 + n_k + 31) / 32 * 32;
+  // Where the sum of a leaf goes and what joins it on the way.
+  struct Sink {
+    float* out;
+    int64_t out_stride;
+    Fold fold;
+
+    // The same for the rows from `row` on.
+    Sink from_row(int64_t row) const {
+      return {out + row * out_stride,
+              out_stride,
+              {fold.nearest + row * kPanelColumns, fold.slot_floats, fold.n}};
+    }
+  };
+
+  // ---- one leaf ----
+
+  static void tiles(const float* w, int64_t n_k, const RowBlock& rows, int64_t k0,
+                    int64_t first_row, const Sink& sink) {
+    const int64_t left = rows.n_rows - first_row;
+    if (left <= 0) return;
+    const int64_t n_tiles = (left + Tiles::kMaxRows - 1) / Tiles::kMaxRows;
+    const int64_t per_tile = (left + n_tiles - 1) / n_tiles;
+    for (int64_t r = first_row; r < rows.n_rows; r += per_tile) {
+      const int64_t n = rows.n_rows - r < per_tile ? rows.n_rows - r : per_tile;
+      const Sink to = sink.from_row(r);
+      Tiles::template kernel<false>(n)(w, n_k, rows.x + r * rows.x_stride + k0, rows.x_stride,
+                                       to.fold, to.out, to.out_stride);
+    }
+  }
+
+  static LeafJob leaf_job(const Panel& panel, const RowBlock& rows, int64_t k0, int64_t n_k,
+                          const Sink& sink) {
+    return {.panel = panel.weights,
+            .k0 = k0,
+            .n_k = n_k,
+            .x = rows.x + k0,
+            .x_stride = rows.x_stride,
+            .out = sink.out,
+            .out_stride = sink.out_stride,
+            .fold = sink.fold,
+            .keep = rows.unpacked};
+  }
+
+  static void leaf(const FormatKernels& kernels, const Panel& panel, const RowBlock& rows,
+                   int64_t k0, int64_t n_k, const Sink& sink) {
+    if (kernels.unpack != nullptr && (k0 % 32 != 0 || n_k % 32 != 0)) {
+      const int64_t begin = k0 / 32 * 32, end = (k0 + n_k + 31) / 32 * 32;
       kernels.unpack(panel.weights, begin, end - begin, rows.unpacked);
-      w = rows.unpacked + (k0 - begin) * kColumns;
+      return tiles(rows.unpacked + (k0 - begin) * kPanelColumns, n_k, rows, k0, 0, sink);
     }
-    for (int64_t r = 0; r < rows.n_rows; r += rows.rows_per_tile) {
-      const int64_t n = rows.n_rows - r < rows.rows_per_tile ? rows.n_rows - r : rows.rows_per_tile;
-      tile_kernel<false>(n)(w, n_k, rows.x + r * rows.x_stride + k0, rows.x_stride,
-                            out + r * kColumns, kColumns);
+    if (rows.n_rows <= V::kDirectRows)
+      return kernels.direct->direct[rows.n_rows](leaf_job(panel, rows, k0, n_k, sink));
+    if (panel.dtype == DType::kF32) {
+      const auto* w = reinterpret_cast<const float*>(panel.weights) + k0 * kPanelColumns;
+      return tiles(w, n_k, rows, k0, 0, sink);
     }
+    kernels.direct->keep(leaf_job(panel, rows, k0, n_k, sink));
+    tiles(rows.unpacked, n_k, rows, k0, V::kDirectRows, sink);
   }
 
+  // ---- one panel, one block of rows ----
+
+  // Partial sums waiting for their partner: slot(d) is (n_rows, 32).
+  struct Slots {
+    float* floats;
+    int64_t slot_floats;
+    int64_t depth;
+
+    // For the next sum, which completes the n latest ones.
+    Fold fold(int64_t n) const { return {floats + (depth - 1) * slot_floats, slot_floats, n}; }
+    Sink sink(int64_t n) const {
+      return {floats + (depth - n) * slot_floats, kPanelColumns, fold(n)};
+    }
+    void stored(int64_t n) { depth += 1 - n; }
+  };
+
+  // How many waiting sums the one with this index in its list completes.
+  static int64_t completes(int64_t index) {
+    return __builtin_ctzll(~static_cast<unsigned long long>(index));
+  }
+
+  // Depth never exceeds the digits of both counters and one sum in flight.
+  static int64_t n_slots(int64_t n_in, int64_t n_segments) {
+    const int64_t n_leaves = (n_in / n_segments + kTreeLeaf - 1) / kTreeLeaf;
+    return bit_width_of(n_leaves) + bit_width_of(n_segments) + 1;
+  }
+
+  // Leaves of one segment. The last one also completes `last_joins` sums of earlier segments, and
+  // goes to `last` when that is given.
   static void segment(const FormatKernels& kernels, const Panel& panel, const RowBlock& rows,
-                      int64_t k0, int64_t n_k, Slots& slots) {
+                      int64_t k0, int64_t n_k, int64_t last_joins, const Sink* last, Slots& slots) {
     const int64_t base = slots.depth;
-    const bool direct =
-        rows.n_rows <= V::kDirectRows && (kernels.plain || (k0 % 32 == 0 && n_k % 32 == 0));
-    const DirectFn pair = direct && rows.n_rows <= 2 ? kernels.direct_pair[rows.n_rows] : nullptr;
-    for (int64_t done = 0, leaf = 0; done < n_k;) {
-      const int64_t k = k0 + done;
-      if (pair != nullptr && leaf % 2 == 0 && n_k - done >= 2 * kLeaf) {
-        pair(panel.weights, k, kLeaf, rows.x + k, rows.x_stride, slots.top(), slots.slot_floats);
-        slots.push(leaf);
-        slots.push(leaf + 1);
-        done += 2 * kLeaf, leaf += 2;
-        continue;
-      }
-      const int64_t n = n_k - done < kLeaf ? n_k - done : kLeaf;
-      if (direct) {
-        kernels.direct[rows.n_rows](panel.weights, k, n, rows.x + k, rows.x_stride, slots.top(),
-                                    slots.slot_floats);
-      } else {
-        unpacked_leaf(kernels, panel, rows, k, n, slots.top());
-      }
-      slots.push(leaf);
-      done += n, ++leaf;
+    const typename Direct::Kernel pair =
+        rows.n_rows <= 2 && k0 % 32 == 0 ? kernels.direct->pair[rows.n_rows] : nullptr;
+    for (int64_t done = 0, index = 0; done < n_k;) {
+      const bool two = pair != nullptr && index % 2 == 0 && n_k - done >= 2 * kTreeLeaf;
+      const int64_t left = n_k - done;
+      const int64_t n = two ? 2 * kTreeLeaf : left < kTreeLeaf ? left : kTreeLeaf;
+      index += two ? 1 : 0;  // of the pair's second leaf, whose partner is in registers
+      const bool is_last = done + n == n_k;
+      const int64_t joins =
+          is_last ? slots.depth - base + last_joins : completes(index) - (two ? 1 : 0);
+      Sink sink = slots.sink(joins);
+      if (is_last && last != nullptr) sink.out = last->out, sink.out_stride = last->out_stride;
+      if (two)
+        pair(leaf_job(panel, rows, k0 + done, n, sink));
+      else
+        leaf(kernels, panel, rows, k0 + done, n, sink);
+      slots.stored(joins);
+      done += n, ++index;
     }
-    slots.finish(base);
   }
 
-  // sums: (n_rows, 32); y: row stride y_stride, at the panel's first column
-  static void write_out(const Panel& panel, const float* sums, int64_t n_rows, float* y,
-                        int64_t y_stride) {
-    for (int64_t r = 0; r < n_rows; ++r, sums += kColumns, y += y_stride) {
-      if (panel.n_columns == kColumns) {
-        for (int c = 0; c < kColumns; c += V::kWidth) {
-          const V sum = V::load(sums + c);
-          (panel.bias == nullptr ? sum : sum + V::load(panel.bias + c)).store(y + c);
-        }
-      } else {
-        for (int64_t c = 0; c < panel.n_columns; ++c) {
-          y[c] = panel.bias == nullptr ? sums[c] : sums[c] + panel.bias[c];
-        }
-      }
+  static void write_columns(const Panel& panel, const float* sums, int64_t n_rows, float* y,
+                            int64_t y_stride) {
+    for (int64_t r = 0; r < n_rows; ++r, sums += kPanelColumns, y += y_stride) {
+      for (int64_t c = 0; c < panel.n_columns; ++c)
+        y[c] = panel.bias == nullptr ? sums[c] : sums[c] + panel.bias[c];
     }
+  }
+
+  // y: row stride y_stride, at the panel's first column
+  static void panel_rows(const CpuPackedMatrix& w, const Panel& panel, const RowBlock& rows,
+                         float* slot_floats, float* y, int64_t y_stride) {
+    const FormatKernels& kernels = kernels_of(panel.dtype);
+    const bool whole = panel.n_columns == kPanelColumns && panel.bias == nullptr;
+    const Sink to_y{y, y_stride, {}};
+    Slots slots{slot_floats, rows.n_rows * kPanelColumns, 0};
+    const int64_t segment_k = w.n_in / w.n_segments;
+    for (int64_t s = 0; s < w.n_segments; ++s) {
+      const bool is_last = s == w.n_segments - 1;
+      segment(kernels, panel, rows, s * segment_k, segment_k, is_last ? slots.depth : completes(s),
+              is_last && whole ? &to_y : nullptr, slots);
+    }
+    if (!whole) write_columns(panel, slot_floats, rows.n_rows, y, y_stride);
   }
 
   static void run_item(const Job& job, int64_t item) {
@@ -445,27 +221,16 @@ struct Matmul {
     const int64_t row0 = item / job.n_panel_groups * job.rows_per_block;
     const int64_t n_rows =
         job.n_rows - row0 < job.rows_per_block ? job.n_rows - row0 : job.rows_per_block;
-    const int64_t n_tiles = (n_rows + kMaxTileRows - 1) / kMaxTileRows;
-    const int64_t slot_floats = n_rows * kColumns;
-    float* scratch =
-        thread_scratch(kUnpackedRows * kColumns + n_slots(w.n_in, w.n_segments) * slot_floats);
-    const RowBlock rows{job.x + row0 * w.n_in, w.n_in, n_rows, (n_rows + n_tiles - 1) / n_tiles,
-                        scratch};
-
+    float* unpacked = thread_scratch(kUnpackedRows * kPanelColumns +
+                                     n_slots(w.n_in, w.n_segments) * n_rows * kPanelColumns);
+    const RowBlock rows{job.x + row0 * w.n_in, w.n_in, n_rows, unpacked};
     const int64_t first = item % job.n_panel_groups * job.panels_per_group;
     const int64_t last =
         first + job.panels_per_group < w.n_panels ? first + job.panels_per_group : w.n_panels;
-    const int64_t segment_k = w.n_in / w.n_segments;
     for (int64_t p = first; p < last; ++p) {
       const Panel& panel = w.panels[p];
-      const FormatKernels& kernels = kernels_of(panel.dtype);
-      Slots slots{scratch + kUnpackedRows * kColumns, slot_floats, 0};
-      for (int64_t s = 0; s < w.n_segments; ++s) {
-        segment(kernels, panel, rows, s * segment_k, segment_k, slots);
-        slots.push(s);
-      }
-      slots.finish(0);
-      write_out(panel, slots.floats, n_rows, job.y + row0 * w.n_out + panel.first_column, w.n_out);
+      panel_rows(w, panel, rows, unpacked + kUnpackedRows * kPanelColumns,
+                 job.y + row0 * w.n_out + panel.first_column, w.n_out);
     }
   }
 

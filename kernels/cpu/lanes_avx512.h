@@ -34,7 +34,7 @@ struct Avx512Lanes {
   using Mask = Avx512Mask;
   static constexpr int kWidth = 16;
   // 32 registers: 12 rows of 2 vectors leave 8 for the weights and x.
-  static constexpr int kTileRows = 12, kTileVectors = 2, kDirectRows = 4;
+  static constexpr int kTileRows = 12, kTileVectors = 2, kDirectRows = 8;
   static constexpr bool kPairLeaves = true;
 
   __m512 v;

@@ -1,0 +1,88 @@
+// f32 weights in a tile that stays in L1, and the kernel that walks it once for each tile of rows.
+#pragma once
+
+#include "kernels/cpu/cpu_formats.h"
+#include "kernels/cpu/cpu_leaf.h"
+
+namespace isobit {
+
+template <class V>
+struct TileKernels {
+  static constexpr int kMaxRows = V::kTileRows;
+  static constexpr int kPanelVectors = static_cast<int>(kPanelColumns) / V::kWidth;
+
+  // w: (n_k, 32); x: (kRows, n_k) with row stride x_stride; out: (kRows, 32) with row stride
+  // out_stride. kContinue: the chains go on from what `out` holds, else they start at +0.
+  template <int kRows, bool kContinue>
+  static void tile(const float* w, int64_t n_k, const float* x, int64_t x_stride, const Fold& fold,
+                   float* out, int64_t out_stride) {
+    constexpr int kVectors = V::kTileVectors < kPanelVectors ? V::kTileVectors : kPanelVectors;
+    for (int i0 = 0; i0 < kPanelVectors; i0 += kVectors) {
+      const int c = i0 * V::kWidth;
+      LeafSums<V, kRows, kVectors> sums;
+      if constexpr (kContinue) {
+#pragma GCC unroll 32
+        for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 32
+          for (int i = 0; i < kVectors; ++i)
+            sums.v[r][i] = V::load(out + r * out_stride + c + i * V::kWidth);
+        }
+      }
+      const float* column = w + c;
+      for (int64_t k = 0; k < n_k; ++k, column += kPanelColumns) {
+        V weights[kVectors];
+#pragma GCC unroll 32
+        for (int i = 0; i < kVectors; ++i) weights[i] = V::load(column + i * V::kWidth);
+#pragma GCC unroll 32
+        for (int r = 0; r < kRows; ++r) {
+          const V factor = V::broadcast(x[r * x_stride + k]);
+#pragma GCC unroll 32
+          for (int i = 0; i < kVectors; ++i) sums.v[r][i] = fma(factor, weights[i], sums.v[r][i]);
+        }
+      }
+      sums.finish(fold, c, out, out_stride);
+    }
+  }
+
+  using Tile = void (*)(const float* w, int64_t n_k, const float* x, int64_t x_stride,
+                        const Fold& fold, float* out, int64_t out_stride);
+
+  template <bool kContinue, int... kRows>
+  static Tile tile_of(Steps<kRows...>, int64_t rows) {
+    static constexpr Tile kTable[] = {nullptr, &tile<kRows + 1, kContinue>...};
+    return kTable[rows];
+  }
+  // REQUIRES: 1 <= rows <= kMaxRows.
+  template <bool kContinue>
+  static Tile kernel(int64_t rows) {
+    return tile_of<kContinue>(CountUp<kMaxRows>{}, rows);
+  }
+
+  // ---- unpacking without computing: leaves that start or end inside a block ----
+
+  using Unpack = void (*)(const std::byte* panel, int64_t k0, int64_t n_k, float* out);
+
+  template <class Format, int... kSteps>
+  ISOBIT_LANES_INLINE static void unpack_steps(Steps<kSteps...>, const typename Format::Held& held,
+                                               const typename Format::Scales& scales, float* out) {
+    (Format::template weight<kSteps>(held, scales).store(out + kSteps * kPanelColumns), ...);
+  }
+
+  // out: (n_k, 32). REQUIRES: k0 and n_k are multiples of kSpan.
+  template <class Format>
+  static void unpack(const std::byte* panel, int64_t k0, int64_t n_k, float* out) {
+    for (int64_t span = 0; span < n_k; span += Format::kSpan) {
+#pragma GCC unroll 4
+      for (int c = 0; c < static_cast<int>(kPanelColumns); c += V::kWidth) {
+        const typename Format::Scales scales =
+            Format::scales(panel, static_cast<uint64_t>(k0 + span), c);
+        for (int64_t k = span; k < span + Format::kSpan; k += 8) {
+          unpack_steps<Format>(EightSteps{}, Format::held(panel, static_cast<uint64_t>(k0 + k), c),
+                               scales, out + k * kPanelColumns + c);
+        }
+      }
+    }
+  }
+};
+
+}  // namespace isobit
