@@ -4,9 +4,12 @@ include_directories(${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/lib)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   file(GLOB_RECURSE avx2_sources CONFIGURE_DEPENDS kernels/*_avx2.cc)
   file(GLOB_RECURSE avx512_sources CONFIGURE_DEPENDS kernels/*_avx512.cc)
-  set_source_files_properties(${avx2_sources} PROPERTIES COMPILE_OPTIONS "-O3;-mavx2;-mfma;-mf16c")
+  set_source_files_properties(${avx2_sources} PROPERTIES COMPILE_OPTIONS "${ISOBIT_KERNEL_FLAGS};-mavx2;-mfma;-mf16c")
   set_source_files_properties(${avx512_sources} PROPERTIES
-    COMPILE_OPTIONS "-O3;-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mfma;-mf16c;-mprefer-vector-width=512")
+    COMPILE_OPTIONS "${ISOBIT_KERNEL_FLAGS};-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mfma;-mf16c;-mprefer-vector-width=512")
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  file(GLOB_RECURSE neon_sources CONFIGURE_DEPENDS kernels/*_neon.cc)
+  set_source_files_properties(${neon_sources} PROPERTIES COMPILE_OPTIONS "${ISOBIT_KERNEL_FLAGS}")
 endif()
 
 # What lib/fingerprint records about this build. Warnings and flags that hold paths say nothing about results.
@@ -25,3 +28,10 @@ list(APPEND core_sources lib/base/error.cc lib/base/thread_pool.cc lib/checkpoin
 add_executable(goldens tests/goldens/goldens.cc ${core_sources})
 target_compile_definitions(goldens PRIVATE ISOBIT_CORE_ONLY)
 target_link_libraries(goldens PRIVATE Threads::Threads)
+if(CMAKE_CROSSCOMPILING)
+  # The emulator then needs no libraries of the target; and of the host's headers only xxHash's, which is the same everywhere.
+  target_link_options(goldens PRIVATE -static)
+  find_file(ISOBIT_XXHASH_HEADER xxhash.h REQUIRED NO_CMAKE_FIND_ROOT_PATH)
+  configure_file(${ISOBIT_XXHASH_HEADER} ${CMAKE_BINARY_DIR}/xxhash/xxhash.h COPYONLY)
+  target_include_directories(goldens PRIVATE ${CMAKE_BINARY_DIR}/xxhash)
+endif()

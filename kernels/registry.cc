@@ -53,10 +53,6 @@ std::string why_not_avx512() {
                   {"F16C", __builtin_cpu_supports("f16c")}});
 }
 
-std::string why_not_neon() {
-  return "this is an x86-64 processor";
-}
-
 #else
 
 std::string why_not_avx2() {
@@ -65,10 +61,12 @@ std::string why_not_avx2() {
 std::string why_not_avx512() {
   return why_not_avx2();
 }
-std::string why_not_neon() {
-  return "this version has no NEON variant; the portable one gives the same bits";
-}
+#endif
 
+#if !defined(__aarch64__)
+std::string why_not_neon() {
+  return "this is not an aarch64 processor";
+}
 #endif
 
 std::string why_not_openblas() {
@@ -90,6 +88,12 @@ constexpr auto kAvx512Set = cpu_kernel_set_avx512;
 constexpr const KernelSet& (*kAvx2Set)() = nullptr;
 constexpr const KernelSet& (*kAvx512Set)() = nullptr;
 #endif
+#if defined(__aarch64__)
+constexpr auto why_not_neon = always_runs;
+constexpr auto kNeonSet = cpu_kernel_set_neon;
+#else
+constexpr const KernelSet& (*kNeonSet)() = nullptr;
+#endif
 #if defined(ISOBIT_HAVE_OPENBLAS) && !defined(ISOBIT_CORE_ONLY)
 constexpr auto kAdaptiveSet = adaptive_kernel_set;
 #else
@@ -99,7 +103,7 @@ constexpr const KernelSet& (*kAdaptiveSet)() = nullptr;
 constexpr Row kRows[] = {
     {"reference", "scalar", always_runs, reference_kernel_set},
     {"cpu", "portable", always_runs, cpu_kernel_set_portable},
-    {"cpu", "neon", why_not_neon, nullptr},
+    {"cpu", "neon", why_not_neon, kNeonSet},
     {"cpu", "avx2", why_not_avx2, kAvx2Set},
     {"cpu", "avx512", why_not_avx512, kAvx512Set},
     {"cpu-adaptive", "openblas", why_not_openblas, kAdaptiveSet},

@@ -31,6 +31,8 @@ extern const CpuOps kCpuOpsPortable;
 #if defined(__x86_64__)
 extern const CpuOps kCpuOpsAvx2;
 extern const CpuOps kCpuOpsAvx512;
+#elif defined(__aarch64__)
+extern const CpuOps kCpuOpsNeon;
 #endif
 
 }  // namespace isobit

@@ -46,6 +46,13 @@ const KernelSet& cpu_kernel_set_avx512() {
   return set;
 }
 
+#elif defined(__aarch64__)
+
+const KernelSet& cpu_kernel_set_neon() {
+  static const KernelSet set = make_set("neon", kCpuOpsNeon);
+  return set;
+}
+
 #endif
 
 const CpuRoofs& cpu_roofs(const std::string& isa) {

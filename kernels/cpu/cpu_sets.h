@@ -27,6 +27,8 @@ const KernelSet& cpu_kernel_set_portable();
 #if defined(__x86_64__)
 const KernelSet& cpu_kernel_set_avx2();    // needs AVX2, FMA and F16C
 const KernelSet& cpu_kernel_set_avx512();  // needs AVX-512 F, BW, VL and DQ
+#elif defined(__aarch64__)
+const KernelSet& cpu_kernel_set_neon();  // part of the base architecture
 #endif
 
 }  // namespace isobit
