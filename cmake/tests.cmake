@@ -14,15 +14,4 @@ foreach(folder IN LISTS ISOBIT_LAYERS)
 endforeach()
 include(tests/scripts/tests.cmake OPTIONAL)
 include(tests/app/tests.cmake)
-
-# The goldens, from every variant of the cpu set that this machine has.
-foreach(isa IN ITEMS reference portable avx2 avx512)
-  if(isa STREQUAL reference)
-    set(arguments "")
-  else()
-    set(arguments ${isa})
-  endif()
-  add_test(NAME goldens_${isa} COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:goldens> -DARGUMENTS=${arguments}
-    -DEXPECTED=${CMAKE_SOURCE_DIR}/tests/goldens/expected.txt -P ${CMAKE_SOURCE_DIR}/tests/goldens/compare.cmake)
-  set_tests_properties(goldens_${isa} PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED")
-endforeach()
+include(tests/goldens/tests.cmake)

@@ -3,6 +3,10 @@
 // fastest.
 #include "kernels/registry.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -36,11 +40,17 @@ std::string missing(std::initializer_list<std::pair<const char*, bool>> features
   return names.empty() ? names : "this processor lacks " + names;
 }
 
+// By hand: __builtin_cpu_supports of clang 14 does not know the name.
+bool has_f16c() {
+  unsigned a, b, c, d;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+
 std::string why_not_avx2() {
   __builtin_cpu_init();
   return missing({{"AVX2", __builtin_cpu_supports("avx2")},
                   {"FMA", __builtin_cpu_supports("fma")},
-                  {"F16C", __builtin_cpu_supports("f16c")}});
+                  {"F16C", has_f16c()}});
 }
 
 std::string why_not_avx512() {
@@ -50,7 +60,7 @@ std::string why_not_avx512() {
                   {"AVX-512VL", __builtin_cpu_supports("avx512vl")},
                   {"AVX-512DQ", __builtin_cpu_supports("avx512dq")},
                   {"FMA", __builtin_cpu_supports("fma")},
-                  {"F16C", __builtin_cpu_supports("f16c")}});
+                  {"F16C", has_f16c()}});
 }
 
 #else

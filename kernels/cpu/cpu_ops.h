@@ -12,6 +12,7 @@
 
 #include "kernels/cpu/cpu_sets.h"
 #include "kernels/ops.h"
+#include "numeric/ieee_arithmetic.h"
 
 namespace isobit {
 

@@ -21,6 +21,18 @@ namespace {
 constexpr int kSpins =
     20000;  // about 50 microseconds: longer than the gap between two operators of one step
 
+// The bits of the control word that change a result, all 0 in IEEE arithmetic.
+#if defined(__SSE2__)
+constexpr unsigned kNotIeee = 0x8000 /* FTZ */ | 0x6000 /* rounding */ | 0x0040 /* DAZ */;
+#elif defined(__aarch64__)
+constexpr uint64_t kNotIeee = uint64_t{1} << 26 |  // AHP: f16 without infinities
+                              uint64_t{1} << 25 |  // DN: default NaN
+                              uint64_t{1} << 24 |  // FZ
+                              uint64_t{3} << 22 |  // rounding
+                              uint64_t{1} << 19 |  // FZ16
+                              7;                   // NEP, AH, FIZ
+#endif
+
 void pause_briefly() {
 #if defined(__SSE2__)
   _mm_pause();
@@ -33,12 +45,11 @@ void pause_briefly() {
 
 bool float_environment_is_ieee() {
 #if defined(__SSE2__)
-  constexpr unsigned kFlushToZero = 0x8000, kDenormalsAreZero = 0x0040, kRoundingMask = 0x6000;
-  return (_mm_getcsr() & (kFlushToZero | kDenormalsAreZero | kRoundingMask)) == 0;
+  return (_mm_getcsr() & kNotIeee) == 0;
 #elif defined(__aarch64__)
   uint64_t fpcr;
   asm volatile("mrs %0, fpcr" : "=r"(fpcr));
-  return (fpcr & ((uint64_t{1} << 24) | (uint64_t{3} << 22) | (uint64_t{1} << 19) | 3)) == 0;
+  return (fpcr & kNotIeee) == 0;
 #else
   return std::fegetround() == FE_TONEAREST;
 #endif
@@ -46,12 +57,11 @@ bool float_environment_is_ieee() {
 
 void set_ieee_float_environment() {
 #if defined(__SSE2__)
-  _mm_setcsr(_mm_getcsr() & ~0xE040u);
+  _mm_setcsr(_mm_getcsr() & ~kNotIeee);
 #elif defined(__aarch64__)
   uint64_t fpcr;
   asm volatile("mrs %0, fpcr" : "=r"(fpcr));
-  fpcr &= ~((uint64_t{1} << 24) | (uint64_t{3} << 22) | (uint64_t{1} << 19) | uint64_t{3});
-  asm volatile("msr fpcr, %0" ::"r"(fpcr));
+  asm volatile("msr fpcr, %0" ::"r"(fpcr & ~kNotIeee));
 #else
   std::fesetround(FE_TONEAREST);
 #endif

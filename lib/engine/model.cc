@@ -64,6 +64,7 @@ void round_to_bf16(float* x, int64_t n) {
 
 Model::Model(const Checkpoint& checkpoint, const KernelSet& kernels, ThreadPool& pool)
     : config_(checkpoint.config()), kernels_(kernels) {
+  set_ieee_float_environment();  // what follows computes on the calling thread too
   const ModelConfig& c = config_;
   rms_norm_eps_ = static_cast<float>(c.rms_norm_eps);
   attention_shape_ = {.n_heads = c.n_heads,

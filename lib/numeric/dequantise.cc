@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "numeric/ieee_arithmetic.h"
 #include "tensor/half.h"
 
 namespace isobit {

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "numeric/elementary.h"
+#include "numeric/ieee_arithmetic.h"
 
 namespace isobit {
 

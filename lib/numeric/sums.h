@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "numeric/ieee_arithmetic.h"
 
 namespace isobit {
 

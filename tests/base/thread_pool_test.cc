@@ -3,10 +3,42 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <functional>
+#include <latch>
 #include <stdexcept>
 #include <vector>
 
+#include "base/error.h"
+#include "tests/support/float_control.h"
+
 using isobit::ThreadPool;
+using isobit::testing::keeps_subnormals;
+
+namespace {
+
+constexpr int kThreads = 4;
+
+// Runs body once on every thread of the pool: each waits in its item for all the others.
+void run_on_every_thread(ThreadPool& pool, const std::function<void(int thread)>& body) {
+  std::latch all_here(pool.n_threads());
+  pool.run(static_cast<size_t>(pool.n_threads()), [&](size_t, int thread) {
+    all_here.arrive_and_wait();
+    body(thread);
+  });
+}
+
+// How many threads lose subnormals, by their control word or by what their arithmetic does.
+int flushing_threads(ThreadPool& pool) {
+  std::atomic<int> n_flushing{0}, n_ran{0};
+  run_on_every_thread(pool, [&](int) {
+    ++n_ran;
+    n_flushing += !isobit::float_environment_is_ieee() || !keeps_subnormals();
+  });
+  REQUIRE(n_ran.load() == pool.n_threads());
+  return n_flushing.load();
+}
+
+}  // namespace
 
 TEST_CASE("every item runs exactly once, for any number of threads") {
   for (int n_threads : {1, 2, 3, 8}) {
@@ -36,8 +68,70 @@ TEST_CASE("an exception in an item reaches the caller and the pool stays usable"
 }
 
 TEST_CASE("no worker flushes subnormals") {
-  ThreadPool pool(4);
-  std::atomic<int> bad{0};
-  pool.run(64, [&](size_t, int) { bad += !isobit::float_environment_is_ieee(); });
-  CHECK(bad.load() == 0);
+  ThreadPool pool(kThreads);
+  CHECK(flushing_threads(pool) == 0);
 }
+
+#if defined(ISOBIT_CAN_FLUSH_SUBNORMALS)
+
+using isobit::testing::FloatControlGuard;
+using isobit::testing::FloatFault;
+using isobit::testing::kFloatFaults;
+using isobit::testing::plant;
+
+TEST_CASE("a flushing control word is seen, by its bits and by arithmetic, and can be mended") {
+  const FloatControlGuard guard;
+  for (const FloatFault& fault : kFloatFaults) {
+    CAPTURE(fault.name);
+    CHECK(isobit::float_environment_is_ieee());
+    CHECK(keeps_subnormals());
+    plant(fault);
+    CHECK_FALSE(isobit::float_environment_is_ieee());
+    CHECK_FALSE(keeps_subnormals());
+    isobit::set_ieee_float_environment();
+  }
+  CHECK(isobit::float_environment_is_ieee());
+  CHECK(keeps_subnormals());
+}
+
+TEST_CASE("a caller that flushed before it made the pool flushes in no thread, nor itself after") {
+  const FloatControlGuard guard;
+  for (const FloatFault& fault : kFloatFaults) {
+    CAPTURE(fault.name);
+    plant(fault);
+    ThreadPool pool(kThreads);  // new threads inherit the word
+    CHECK(flushing_threads(pool) == 0);
+    CHECK(keeps_subnormals());
+  }
+}
+
+TEST_CASE("a caller that starts to flush between two calls flushes in no thread") {
+  const FloatControlGuard guard;
+  for (const int n_threads : {1, kThreads}) {
+    ThreadPool pool(n_threads);
+    CHECK(flushing_threads(pool) == 0);
+    for (const FloatFault& fault : kFloatFaults) {
+      CAPTURE(fault.name);
+      plant(fault);
+      CHECK(flushing_threads(pool) == 0);
+    }
+  }
+}
+
+TEST_CASE("an item that leaves its thread flushing is caught, whichever thread it was") {
+  const FloatControlGuard guard;
+  ThreadPool pool(kThreads);
+  for (const FloatFault& fault : kFloatFaults) {
+    for (int guilty = 0; guilty < kThreads; ++guilty) {
+      CAPTURE(fault.name);
+      CAPTURE(guilty);
+      const auto body = [&](int thread) {
+        if (thread == guilty) plant(fault);
+      };
+      CHECK_THROWS_AS(run_on_every_thread(pool, body), isobit::Error);
+      CHECK(flushing_threads(pool) == 0);
+    }
+  }
+}
+
+#endif

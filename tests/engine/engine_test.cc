@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "kernels/registry.h"
+#include "tests/support/float_control.h"
 #include "tests/support/random_checkpoint.h"
 
 using namespace isobit;
@@ -202,6 +203,27 @@ TEST_CASE("an infinity in a row ends the answer as a finding and leaves neighbou
   CHECK(answers.at({"r1", 0}).non_finite);
   CHECK(answers.at({"r1", 0}).finish_reason == FinishReason::kError);
 }
+
+#if defined(ISOBIT_CAN_FLUSH_SUBNORMALS)
+TEST_CASE("a caller that flushes subnormals gets the same answers, and flushes no more") {
+  const testing::FloatControlGuard guard;
+  testing::RandomSizes sizes;
+  sizes.dtype = DType::kQ8_0;  // its weights are products, in whole blocks of 32
+  sizes.head_dim = 40;
+  const RandomCheckpoint checkpoint(sizes);
+  Bench clean(checkpoint, kernel_set("cpu"), 1);
+  const auto expected = clean.run(mixed_requests(), options(3));
+  for (const testing::FloatFault& fault : testing::kFloatFaults) {
+    CAPTURE(fault.name);
+    testing::plant(fault);
+    Bench bench(checkpoint, kernel_set("cpu"), 1);
+    CHECK(testing::keeps_subnormals());
+    testing::plant(fault);
+    check_same(expected, bench.run(mixed_requests(), options(3)));
+    CHECK(testing::keeps_subnormals());
+  }
+}
+#endif
 
 TEST_CASE("a tensor of a wrong shape is refused with both shapes") {
   RandomCheckpoint checkpoint;

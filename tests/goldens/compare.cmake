@@ -1,11 +1,24 @@
-# Runs `goldens` and compares its lines with expected.txt; an instruction set that this machine lacks is SKIPPED.
-execute_process(COMMAND ${PROGRAM} ${ARGUMENTS} OUTPUT_VARIABLE printed RESULT_VARIABLE status)
+# Runs `goldens` and compares its lines with expected.txt.
+#   PROGRAM, SET, FLAT, EXPECTED; EMULATOR: the name of the program that runs PROGRAM, empty for none
+# A set that this machine lacks, or an emulator that is not installed, is SKIPPED.
+if(EMULATOR)
+  find_program(emulator ${EMULATOR})
+  if(NOT emulator)
+    message("SKIPPED: ${EMULATOR} is not installed")
+    return()
+  endif()
+endif()
+if(NOT EXISTS ${PROGRAM})
+  message("SKIPPED: ${PROGRAM} was not built")
+  return()
+endif()
+execute_process(COMMAND ${emulator} ${PROGRAM} ${SET} ${FLAT} OUTPUT_VARIABLE printed RESULT_VARIABLE status)
 if(status EQUAL 77)
   message("${printed}")
   return()
 endif()
 file(READ ${EXPECTED} expected)
 if(NOT status EQUAL 0 OR NOT printed STREQUAL expected)
-  message(FATAL_ERROR "goldens ${ARGUMENTS} (exit ${status}) printed:\n${printed}expected:\n${expected}")
+  message(FATAL_ERROR "${EMULATOR} ${PROGRAM} ${SET} ${FLAT} (exit ${status}) printed:\n${printed}expected:\n${expected}")
 endif()
-message("goldens ${ARGUMENTS}: the same")
+message("${EMULATOR} ${PROGRAM} ${SET}: the same")

@@ -23,7 +23,7 @@ struct RandomSizes {
   int64_t max_positions = 1024;
   bool tied_head = true;
   bool qkv_bias = false;
-  DType dtype = DType::kF32;  // kF32, kF16 or kBF16
+  DType dtype = DType::kF32;  // any of engine_supports(); vectors of a quantised one are kF32
 };
 
 class RandomCheckpoint : public Checkpoint {
@@ -76,31 +76,63 @@ class RandomCheckpoint : public Checkpoint {
   std::map<std::string, TensorView>& mutable_tensors() { return tensors_; }
 
  private:
-  float next(float scale) {
+  uint64_t next_bits() {
     state_ += 0x9E3779B97F4A7C15u;
     uint64_t z = state_;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    z ^= z >> 31;
-    return scale * (static_cast<float>(z >> 40) * 0x1p-23f - 1.0f);
+    return z ^ z >> 31;
+  }
+  float next(float scale) {
+    return scale * (static_cast<float>(next_bits() >> 40) * 0x1p-23f - 1.0f);
+  }
+
+  static void put_element(std::byte* p, DType dtype, float v) {
+    const uint16_t h = dtype == DType::kF16 ? f16_from_f32(v) : bf16_from_f32(v);
+    if (dtype == DType::kF32)
+      std::memcpy(p, &v, 4);
+    else
+      std::memcpy(p, &h, 2);
+  }
+
+  // Random quants under scales that keep every weight within about +-scale.
+  void put_block(std::byte* block, float scale) {
+    for (size_t i = 0; i < traits(dtype_).block_bytes; ++i)
+      block[i] = static_cast<std::byte>(next_bits() >> 56);
+    const auto put_scale = [&](size_t at, float largest) {
+      put_element(block + at, DType::kF16, largest * (0.75f + next(0.25f)));
+    };
+    switch (dtype_) {
+      case DType::kQ8_0:
+        return put_scale(0, scale / 128);
+      case DType::kQ4_0:
+        return put_scale(0, scale / 8);
+      case DType::kQ4_1:
+        put_scale(0, scale / 8);
+        return put_scale(2, -scale);
+      case DType::kQ4_K:
+        put_scale(0, scale / (8 * 64));
+        return put_scale(2, scale / 64);
+      default:  // kQ6_K
+        return put_scale(208, scale / (128 * 32));
+    }
   }
 
   void add(const std::string& name, std::vector<int64_t> shape, float scale) {
-    int64_t n = 1;
-    for (const int64_t d : shape) n *= d;
+    const DType dtype = traits(dtype_).quantised && shape.size() == 1 ? DType::kF32 : dtype_;
+    size_t n = 1;
+    for (const int64_t d : shape) n *= static_cast<size_t>(d);
     std::vector<std::byte>& bytes = storage_.emplace_back();
-    const bool wide = dtype_ == DType::kF32;
-    bytes.resize(static_cast<size_t>(n) * (wide ? 4 : 2));
-    for (int64_t i = 0; i < n; ++i) {
-      const float v = next(scale);
-      const uint16_t h = dtype_ == DType::kF16 ? f16_from_f32(v) : bf16_from_f32(v);
-      if (wide)
-        std::memcpy(bytes.data() + i * 4, &v, 4);
+    const auto [dtype_name, block_elems, block_bytes, quantised] = traits(dtype);
+    bytes.resize(n / block_elems * block_bytes);
+    for (size_t at = 0; at < bytes.size(); at += block_bytes) {
+      if (quantised)
+        put_block(bytes.data() + at, scale);
       else
-        std::memcpy(bytes.data() + i * 2, &h, 2);
+        put_element(bytes.data() + at, dtype, next(scale));
     }
     tensors_[name] = {.name = name,
-                      .dtype = dtype_,
+                      .dtype = dtype,
                       .shape = std::move(shape),
                       .bytes = bytes,
                       .row_order = RowOrder::kAsStored,
