@@ -17,7 +17,7 @@ endfunction()
 
 # add_core_build(NAME COMPILER TARGETS OPTION...): a fixture that makes build/core/NAME.
 function(add_core_build name compiler targets)
-  string(REPLACE ";" "\;" options "${ARGN}")
+  list(JOIN ARGN " " options)
   add_test(NAME core_${name} COMMAND ${CMAKE_COMMAND} -DCOMPILER=${compiler} -DSOURCE=${CMAKE_SOURCE_DIR}
     -DBUILD=${CMAKE_SOURCE_DIR}/build/core/${name} "-DTARGETS=${targets}" "-DOPTIONS=${options}"
     -P ${CMAKE_SOURCE_DIR}/tests/goldens/build_core.cmake)
