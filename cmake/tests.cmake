@@ -12,6 +12,13 @@ foreach(folder IN LISTS ISOBIT_LAYERS)
     add_test(NAME ${folder} COMMAND test_${folder})
   endif()
 endforeach()
+
+# The promise end to end, and the faults that must break it: it needs the engine and the audit at once.
+file(GLOB schedule_sources CONFIGURE_DEPENDS tests/schedules/*.cc)
+add_executable(test_schedules ${schedule_sources} tests/support/faulty_kernel_set.cc)
+target_link_libraries(test_schedules PRIVATE isobit_test_main isobit_targets isobit_matrix isobit_compare)
+target_compile_options(test_schedules PRIVATE -O1)
+add_test(NAME schedules COMMAND test_schedules)
 include(tests/scripts/tests.cmake OPTIONAL)
 include(tests/app/tests.cmake)
 include(tests/goldens/tests.cmake)

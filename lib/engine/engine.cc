@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "engine/row_scores.h"
-#include "engine/sampler.h"
 #include "engine/stop_check.h"
 #include "numeric/lanes_scalar.h"
 
@@ -58,6 +57,7 @@ struct Engine::Sequence {
   SequenceProgress progress;
   std::vector<int32_t> blocks;
   Trace trace;
+  SamplePoint draw;  // of the next token
   Clock::time_point admitted = Clock::now();
   bool finished = false;
 
@@ -73,15 +73,35 @@ struct Engine::Run {
   const EngineOptions& options;
   const TraceSink& on_trace;
   const RowSink& on_row;
+  const OperatorSink& on_operator;
   KvCache cache;
   std::deque<std::pair<size_t, int32_t>> waiting;  // (request index, sample index)
   std::vector<std::unique_ptr<Sequence>> running;  // slot order = admission order
+  int64_t step_index = 0;
 
   const Model& model() const { return engine.model_; }
 
+  int64_t arrival(size_t request_index) const {
+    return options.arrival_steps.empty() ? 0 : options.arrival_steps[request_index];
+  }
+
+  void enqueue() {
+    for (size_t i = 0; i < requests.size(); ++i) {
+      for (int32_t choice = 0; choice < requests[i].sampling.n; ++choice)
+        waiting.emplace_back(i, choice);
+    }
+    std::stable_sort(waiting.begin(), waiting.end(), [&](const auto& a, const auto& b) {
+      return arrival(a.first) < arrival(b.first);
+    });
+  }
+
   void admit() {
+    // Nobody is there: the steps until the next arrival would be empty.
+    if (running.empty() && !waiting.empty())
+      step_index = std::max(step_index, arrival(waiting.front().first));
     while (!waiting.empty() && static_cast<int64_t>(running.size()) < options.max_batch_requests) {
       const auto [request_index, sample_index] = waiting.front();
+      if (arrival(request_index) > step_index) return;
       const Request& request = requests[request_index];
       const int64_t n_blocks = KvCache::blocks_for(longest_tokens(request));
       if (n_blocks > cache.n_free_blocks()) return;  // a long one waits for a longer one to leave
@@ -103,6 +123,7 @@ struct Engine::Run {
     note_schedule(parts, scored);
     score(scored);
     retire();
+    ++step_index;
   }
 
   void compute(const std::vector<StepPart>& parts,
@@ -129,7 +150,26 @@ struct Engine::Run {
                           .sequence_of_row = sequence_of_row.data(),
                           .n_sequences = static_cast<int64_t>(block_tables.size()),
                           .block_tables = block_tables.data()};
-    model().forward(token_ids, batch, logits_rows, cache, engine.buffers_, engine.pool_);
+    model().forward(token_ids, batch, logits_rows, cache, engine.buffers_, engine.pool_,
+                    observer(parts, scored));
+  }
+
+  // Names the rows of this step to on_operator.
+  OperatorObserver observer(const std::vector<StepPart>& parts,
+                            const std::vector<std::pair<Sequence*, int64_t>>& scored) const {
+    if (!on_operator) return {};
+    std::vector<ProbedRow> rows, logits_rows;
+    for (const StepPart& part : parts) {
+      const Sequence& s = *running[static_cast<size_t>(part.slot)];
+      for (int64_t p = part.start; p < part.start + part.n_tokens; ++p)
+        rows.push_back({s.request_index, s.trace.sample_index, static_cast<int32_t>(p)});
+    }
+    for (const auto& [s, row] : scored) logits_rows.push_back(rows[static_cast<size_t>(row)]);
+    return [this, rows = std::move(rows),
+            logits_rows = std::move(logits_rows)](const OperatorOutput& output) {
+      const bool of_logits = output.op == Operator::kFinalNorm || output.op == Operator::kHead;
+      on_operator(step_index, of_logits ? logits_rows : rows, output);
+    };
   }
 
   void note_schedule(const std::vector<StepPart>& parts,
@@ -165,6 +205,7 @@ struct Engine::Run {
     const float* logits = engine.buffers_.logits.data();
     std::vector<float> max(scored.size()), sum(scored.size());
     model().kernels().log_sum_exp(logits, n, vocab, max.data(), sum.data(), engine.pool_);
+    for (const auto& [s, row] : scored) s->draw = draw_point(*s);
     engine.pool_.run(scored.size(), [&](size_t i, int) {
       score_row(*scored[i].first,
                 {logits + static_cast<int64_t>(i) * vocab, static_cast<size_t>(vocab)}, max[i],
@@ -207,15 +248,20 @@ struct Engine::Run {
       finish(s, *reason);
   }
 
+  SamplePoint draw_point(const Sequence& s) const {
+    const SamplePoint point{.seed = s.request.sampling.seed,
+                            .position = static_cast<int64_t>(s.tokens.size()),
+                            .sample_index = s.trace.sample_index};
+    const bool draws = options.draw_point && s.request.sampling.temperature != 0;
+    return draws ? options.draw_point(point) : point;
+  }
+
   int32_t next_token(Sequence& s, std::span<const float> row, int32_t argmax) {
     const size_t at = s.trace.positions.size();
     if (at < s.request.forced_token_ids.size()) return s.request.forced_token_ids[at];
     if (is_plain_greedy(s.request.sampling)) return argmax;
-    const SamplePoint point{.seed = s.request.sampling.seed,
-                            .position = static_cast<int64_t>(s.tokens.size()),
-                            .sample_index = s.trace.sample_index};
     std::vector<float> penalised;  // its own: rows are scored in parallel
-    return sample_token(row, s.request.sampling, point, s.request.prompt_token_ids, s.output(),
+    return sample_token(row, s.request.sampling, s.draw, s.request.prompt_token_ids, s.output(),
                         penalised);
   }
 
@@ -276,22 +322,22 @@ void Engine::validate(const Request& r) const {
 }
 
 void Engine::run(const std::vector<Request>& requests, const EngineOptions& options,
-                 const TraceSink& on_trace, const RowSink& on_row) {
+                 const TraceSink& on_trace, const RowSink& on_row,
+                 const OperatorSink& on_operator) {
   ISOBIT_REQUIRE(options.max_batch_requests >= 1);
+  ISOBIT_REQUIRE(options.arrival_steps.empty() || options.arrival_steps.size() == requests.size());
   for (const Request& r : requests) validate(r);
   Run run{.engine = *this,
           .requests = requests,
           .options = options,
           .on_trace = on_trace,
           .on_row = on_row,
+          .on_operator = on_operator,
           .cache = KvCache(model_.kv_shape(options.kv_dtype),
                            pool_blocks(requests, options.max_batch_requests)),
           .waiting = {},
           .running = {}};
-  for (size_t i = 0; i < requests.size(); ++i) {
-    for (int32_t choice = 0; choice < requests[i].sampling.n; ++choice)
-      run.waiting.emplace_back(i, choice);
-  }
+  run.enqueue();
   for (run.admit(); !run.running.empty(); run.admit()) run.step();
 }
 

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "engine/model.h"
+#include "engine/operator_probe.h"
+#include "engine/sampler.h"
 #include "engine/scheduler.h"
 #include "record/request.h"
 #include "record/trace.h"
@@ -23,6 +25,12 @@ struct EngineOptions {
   ScheduleLimits limits;
   int64_t max_batch_requests = 1;  // requests in flight
   bool hash_logits = true;
+  // The step before which each request is not there yet (one number per request); empty: all wait
+  // from the start. Steps, not milliseconds, so that an arrival can be repeated.
+  std::vector<int64_t> arrival_steps;
+  // Replaces, in tests, where a draw's noise comes from: called once per sampled token, in row
+  // order. Empty: the request's own seed and position (numeric contract section 5).
+  std::function<SamplePoint(const SamplePoint&)> draw_point;
 };
 
 // Receives each finished choice, in completion order.
@@ -44,9 +52,11 @@ class Engine {
   // outside the vocabulary).
   void validate(const Request& request) const;
 
-  // Answers all requests, admitted in order, at most options.max_batch_requests choices in flight.
+  // Answers all requests, admitted in order of arrival and then of the list, at most
+  // options.max_batch_requests choices in flight.
   void run(const std::vector<Request>& requests, const EngineOptions& options,
-           const TraceSink& on_trace, const RowSink& on_row = {});
+           const TraceSink& on_trace, const RowSink& on_row = {},
+           const OperatorSink& on_operator = {});
 
  private:
   struct Sequence;

@@ -1,11 +1,27 @@
 #include "engine/kv_cache.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "base/error.h"
+#include "tensor/half.h"
 
 namespace isobit {
+namespace {
+
+float stored_value(KvDType dtype, const std::byte* entries, int64_t index) {
+  uint16_t half = 0;
+  float value = 0;
+  if (dtype == KvDType::kF32) {
+    std::memcpy(&value, entries + index * 4, 4);
+    return value;
+  }
+  std::memcpy(&half, entries + index * 2, 2);
+  return dtype == KvDType::kF16 ? f32_from_f16(half) : f32_from_bf16(half);
+}
+
+}  // namespace
 
 int64_t bytes_per_value(KvDType dtype) {
   return dtype == KvDType::kF32 ? 4 : 2;
@@ -25,6 +41,18 @@ const char* name(KvDType dtype) {
 
 void KvCache::Free::operator()(std::byte* at) const {
   std::free(at);
+}
+
+void read_kv_entry(const KvLayerView& c, int64_t block, int64_t slot, float* out) {
+  const int64_t width = c.n_kv_heads * c.head_dim;
+  for (int64_t h = 0; h < c.n_kv_heads; ++h) {
+    const int64_t head = (block * c.n_kv_heads + h) * c.head_dim * kKvBlockTokens;
+    for (int64_t d = 0; d < c.head_dim; ++d) {
+      out[h * c.head_dim + d] = stored_value(c.dtype, c.keys, head + d * kKvBlockTokens + slot);
+      out[width + h * c.head_dim + d] =
+          stored_value(c.dtype, c.values, head + slot * c.head_dim + d);
+    }
+  }
 }
 
 KvCache::KvCache(const KvShape& shape, int64_t n_blocks)

@@ -25,6 +25,10 @@ struct KvShape {
 int64_t bytes_per_value(KvDType dtype);
 const char* name(KvDType dtype);  // "f16", "f32", "bf16"
 
+// Keys, then values, of one position as f32, each (n_kv_heads, head_dim): the stored numbers
+// exactly.
+void read_kv_entry(const KvLayerView& cache, int64_t block, int64_t slot, float* out);
+
 class KvCache {
  public:
   KvCache(const KvShape& shape, int64_t n_blocks);

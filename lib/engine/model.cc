@@ -56,6 +56,27 @@ void grow(std::vector<float>& buffer, int64_t n) {
   if (buffer.size() < static_cast<size_t>(n)) buffer.resize(static_cast<size_t>(n));
 }
 
+void show(const OperatorObserver& observe, Operator op, int64_t layer,
+          const std::vector<float>& values, int64_t n_rows, int64_t width) {
+  if (!observe) return;
+  observe({.op = op, .layer = layer, .values = values.data(), .n_rows = n_rows, .width = width});
+}
+
+// What kv_write wrote, as attention will read it.
+void show_cached(const OperatorObserver& observe, int64_t layer, const BatchView& batch,
+                 const KvLayerView& cache, std::vector<float>& buffer) {
+  if (!observe) return;
+  const int64_t width = 2 * cache.n_kv_heads * cache.head_dim;
+  grow(buffer, batch.n_rows * width);
+  for (int64_t r = 0; r < batch.n_rows; ++r) {
+    const int64_t position = batch.positions[r];
+    const int32_t* table = batch.block_tables[batch.sequence_of_row[r]];
+    read_kv_entry(cache, table[position / kKvBlockTokens], position % kKvBlockTokens,
+                  buffer.data() + r * width);
+  }
+  show(observe, Operator::kKvWrite, layer, buffer, batch.n_rows, width);
+}
+
 void round_to_bf16(float* x, int64_t n) {
   for (int64_t i = 0; i < n; ++i) x[i] = f32_from_bf16(bf16_from_f32(x[i]));
 }
@@ -101,6 +122,7 @@ Model::Layer Model::load_layer(const Checkpoint& checkpoint, int64_t index, Thre
                       .bias = {}};
   };
   Layer layer;
+  layer.index = index;
   layer.attention_norm =
       vector_tensor(checkpoint, layer_name(index, "input_layernorm.weight"), c.hidden_size);
   layer.mlp_norm = vector_tensor(checkpoint, layer_name(index, "post_attention_layernorm.weight"),
@@ -148,7 +170,8 @@ void Model::embed(std::span<const int32_t> token_ids, float* out, ThreadPool& po
 }
 
 void Model::attention_block(const Layer& layer, const BatchView& batch, const KvLayerView& cache,
-                            StepBuffers& b, ThreadPool& pool) const {
+                            StepBuffers& b, ThreadPool& pool,
+                            const OperatorObserver& observe) const {
   const ModelConfig& c = config_;
   const int64_t q_dim = c.n_heads * c.head_dim, kv_dim = c.n_kv_heads * c.head_dim,
                 stride = q_dim + 2 * kv_dim;
@@ -156,30 +179,49 @@ void Model::attention_block(const Layer& layer, const BatchView& batch, const Kv
   float* q = b.qkv.data();
   float* k = q + q_dim;
   float* v = k + kv_dim;
+  const auto shown = [&](Operator op, const std::vector<float>& values, int64_t width) {
+    show(observe, op, layer.index, values, batch.n_rows, width);
+  };
   kernels_.rms_norm(b.hidden.data(), layer.attention_norm.data(), rms_norm_eps_, batch.n_rows,
                     c.hidden_size, b.normed.data(), pool);
+  shown(Operator::kAttentionNorm, b.normed, c.hidden_size);
   kernels_.matmul(*layer.qkv, b.normed.data(), batch.n_rows, q, pool);
+  shown(Operator::kQkv, b.qkv, stride);
   kernels_.rope(q, stride, c.n_heads, rope, batch, pool);
   kernels_.rope(k, stride, c.n_kv_heads, rope, batch, pool);
+  shown(Operator::kRope, b.qkv, stride);
   kernels_.kv_write(k, v, stride, batch, cache, pool);
+  show_cached(observe, layer.index, batch, cache, b.cached);
   kernels_.attention(q, stride, attention_shape_, batch, cache, b.attended.data(), pool);
+  shown(Operator::kAttention, b.attended, q_dim);
   kernels_.matmul(*layer.attention_out, b.attended.data(), batch.n_rows, b.projected.data(), pool);
+  shown(Operator::kAttentionOut, b.projected, c.hidden_size);
   kernels_.residual(b.hidden.data(), b.projected.data(), batch.n_rows * c.hidden_size, pool);
+  shown(Operator::kAttentionResidual, b.hidden, c.hidden_size);
 }
 
-void Model::mlp_block(const Layer& layer, int64_t n_rows, StepBuffers& b, ThreadPool& pool) const {
+void Model::mlp_block(const Layer& layer, int64_t n_rows, StepBuffers& b, ThreadPool& pool,
+                      const OperatorObserver& observe) const {
   const ModelConfig& c = config_;
+  const auto shown = [&](Operator op, const std::vector<float>& values, int64_t width) {
+    show(observe, op, layer.index, values, n_rows, width);
+  };
   kernels_.rms_norm(b.hidden.data(), layer.mlp_norm.data(), rms_norm_eps_, n_rows, c.hidden_size,
                     b.normed.data(), pool);
+  shown(Operator::kMlpNorm, b.normed, c.hidden_size);
   kernels_.matmul(*layer.gate_up, b.normed.data(), n_rows, b.gate_up.data(), pool);
+  shown(Operator::kGateUp, b.gate_up, 2 * c.intermediate_size);
   kernels_.silu_mul(b.gate_up.data(), n_rows, c.intermediate_size, b.activated.data(), pool);
+  shown(Operator::kSiluMul, b.activated, c.intermediate_size);
   kernels_.matmul(*layer.down, b.activated.data(), n_rows, b.projected.data(), pool);
+  shown(Operator::kDown, b.projected, c.hidden_size);
   kernels_.residual(b.hidden.data(), b.projected.data(), n_rows * c.hidden_size, pool);
+  shown(Operator::kMlpResidual, b.hidden, c.hidden_size);
 }
 
 void Model::forward(std::span<const int32_t> token_ids, const BatchView& batch,
                     std::span<const int64_t> logits_rows, KvCache& cache, StepBuffers& b,
-                    ThreadPool& pool) const {
+                    ThreadPool& pool, const OperatorObserver& observe) const {
   const ModelConfig& c = config_;
   const int64_t n_rows = batch.n_rows, n_logits = static_cast<int64_t>(logits_rows.size());
   ISOBIT_REQUIRE(n_rows > 0 && static_cast<int64_t>(token_ids.size()) == n_rows);
@@ -194,9 +236,10 @@ void Model::forward(std::span<const int32_t> token_ids, const BatchView& batch,
   grow(b.logits, n_logits * c.vocab_size);
 
   embed(token_ids, b.hidden.data(), pool);
-  for (int64_t i = 0; i < c.n_layers; ++i) {
-    attention_block(layers_[static_cast<size_t>(i)], batch, cache.layer(i), b, pool);
-    mlp_block(layers_[static_cast<size_t>(i)], n_rows, b, pool);
+  show(observe, Operator::kEmbed, 0, b.hidden, n_rows, c.hidden_size);
+  for (const Layer& layer : layers_) {
+    attention_block(layer, batch, cache.layer(layer.index), b, pool, observe);
+    mlp_block(layer, n_rows, b, pool, observe);
   }
   if (n_logits == 0) return;
   for (int64_t i = 0; i < n_logits; ++i) {
@@ -205,7 +248,9 @@ void Model::forward(std::span<const int32_t> token_ids, const BatchView& batch,
   }
   kernels_.rms_norm(b.logits_in.data(), final_norm_.data(), rms_norm_eps_, n_logits, c.hidden_size,
                     b.logits_in.data(), pool);
+  show(observe, Operator::kFinalNorm, c.n_layers, b.logits_in, n_logits, c.hidden_size);
   kernels_.matmul(*head_, b.logits_in.data(), n_logits, b.logits.data(), pool);
+  show(observe, Operator::kHead, c.n_layers, b.logits, n_logits, c.vocab_size);
 }
 
 }  // namespace isobit

@@ -12,6 +12,7 @@
 
 #include "checkpoint/checkpoint.h"
 #include "engine/kv_cache.h"
+#include "engine/operator_probe.h"
 #include "kernels/ops.h"
 #include "numeric/rope.h"
 
@@ -28,6 +29,7 @@ struct StepBuffers {
   std::vector<float> activated;  // (n_rows, intermediate_size)
   std::vector<float> logits_in;  // (n_logits_rows, hidden_size)
   std::vector<float> logits;     // (n_logits_rows, vocab_size)
+  std::vector<float> cached;     // (n_rows, 2 * n_kv_heads * head_dim): only for an observer
 };
 
 class Model {
@@ -44,13 +46,15 @@ class Model {
   size_t packed_bytes() const { return packed_bytes_; }
 
   // token_ids (batch.n_rows). Writes keys and values of all rows to `cache`, and the logits of the
-  // rows listed in `logits_rows` (ascending row indices) to buffers.logits.
+  // rows listed in `logits_rows` (ascending row indices) to buffers.logits. `observe`, when not
+  // empty, sees the output of each operator.
   void forward(std::span<const int32_t> token_ids, const BatchView& batch,
                std::span<const int64_t> logits_rows, KvCache& cache, StepBuffers& buffers,
-               ThreadPool& pool) const;
+               ThreadPool& pool, const OperatorObserver& observe = {}) const;
 
  private:
   struct Layer {
+    int64_t index = 0;
     std::vector<float> attention_norm;  // (hidden_size)
     std::vector<float> mlp_norm;        // (hidden_size)
     std::unique_ptr<PackedMatrix> qkv, attention_out, gate_up, down;
@@ -62,8 +66,9 @@ class Model {
                                      ThreadPool& pool);
   void embed(std::span<const int32_t> token_ids, float* out, ThreadPool& pool) const;
   void attention_block(const Layer& layer, const BatchView& batch, const KvLayerView& cache,
-                       StepBuffers& b, ThreadPool& pool) const;
-  void mlp_block(const Layer& layer, int64_t n_rows, StepBuffers& b, ThreadPool& pool) const;
+                       StepBuffers& b, ThreadPool& pool, const OperatorObserver& observe) const;
+  void mlp_block(const Layer& layer, int64_t n_rows, StepBuffers& b, ThreadPool& pool,
+                 const OperatorObserver& observe) const;
 
   ModelConfig config_;
   const KernelSet& kernels_;

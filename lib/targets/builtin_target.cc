@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "base/error.h"
-#include "kernels/registry.h"
 
 namespace isobit {
 namespace {
@@ -64,10 +63,11 @@ struct BuiltinTarget::Configured {
 };
 
 BuiltinTarget::BuiltinTarget(const Checkpoint& checkpoint, std::vector<std::string> token_bytes,
-                             BuiltinDefaults defaults)
+                             BuiltinDefaults defaults, BuiltinSeams seams)
     : checkpoint_(checkpoint),
       token_bytes_(std::move(token_bytes)),
-      defaults_(std::move(defaults)) {}
+      defaults_(std::move(defaults)),
+      seams_(std::move(seams)) {}
 
 BuiltinTarget::~BuiltinTarget() = default;
 
@@ -90,7 +90,7 @@ int BuiltinTarget::n_threads(const std::map<std::string, std::string>& settings)
 
 BuiltinTarget::Configured& BuiltinTarget::configure(
     const std::map<std::string, std::string>& settings) {
-  const KernelSet& kernels = kernel_set(
+  const KernelSet& kernels = seams_.find_kernels(
       value_or(settings, "engine.kernel_set", defaults_.kernel_set), isa(settings, defaults_.isa));
   const int threads = n_threads(settings);
   const std::string key = kernels.name + "/" + kernels.isa + "/" + std::to_string(threads);
@@ -120,6 +120,7 @@ void BuiltinTarget::run_with_rows(const Workload& workload,
   const auto deliver = [&](size_t index, Trace trace) {
     if (workload.items[index].recorded) on_trace(index, std::move(trace));
   };
+  if (seams_.before_run) seams_.before_run(options);
   configure(workload.settings).engine.run(requests, options, deliver, on_row);
 }
 

@@ -2,6 +2,7 @@
 // chunking and cache type.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "checkpoint/checkpoint.h"
 #include "engine/engine.h"
+#include "kernels/registry.h"
 #include "record/target.h"
 
 namespace isobit {
@@ -22,12 +24,20 @@ struct BuiltinDefaults {
   int64_t max_batch_tokens = 2048;
 };
 
+// Where a test plants a fault for the audit to find; the product leaves it as it is.
+struct BuiltinSeams {
+  // Called for each workload. What it returns must outlive the target.
+  std::function<const KernelSet&(const std::string& name, const std::string& isa)> find_kernels =
+      kernel_set;
+  std::function<void(EngineOptions&)> before_run;  // may be empty
+};
+
 class BuiltinTarget : public Target {
  public:
   // `token_bytes`: (vocab_size) what each token adds to the text. `checkpoint` must outlive the
   // target.
   BuiltinTarget(const Checkpoint& checkpoint, std::vector<std::string> token_bytes,
-                BuiltinDefaults defaults);
+                BuiltinDefaults defaults, BuiltinSeams seams = {});
   ~BuiltinTarget() override;
 
   std::string name() const override;
@@ -46,6 +56,7 @@ class BuiltinTarget : public Target {
   const Checkpoint& checkpoint_;
   const std::vector<std::string> token_bytes_;
   const BuiltinDefaults defaults_;
+  const BuiltinSeams seams_;
   std::unique_ptr<Configured>
       configured_;  // the latest; cells are ordered so that it is rarely rebuilt
 };

@@ -165,6 +165,20 @@ TEST_CASE("the trace says what the scheduler did") {
   CHECK(answers.at({"r0", 0}).scheduling.first_row == 0);
 }
 
+TEST_CASE("a request that arrives later meets the others where they are, with the same answer") {
+  const RandomCheckpoint checkpoint;
+  Bench bench(checkpoint, kernel_set("cpu"));
+  const std::vector<Request> requests = mixed_requests();
+  const auto together = bench.run(requests, options(6));
+  EngineOptions apart = options(6);
+  apart.arrival_steps = {0, 4, 0, 100, 2, 1};  // 100: after everyone else has gone
+  const auto answers = bench.run(requests, apart);
+  check_same(together, answers);
+  CHECK(together.at({"r1", 0}).scheduling.n_mixed_steps == 0);
+  CHECK(answers.at({"r1", 0}).scheduling.n_mixed_steps > 0);
+  CHECK(answers.at({"r3", 0}).scheduling.max_batch_requests == 1);
+}
+
 TEST_CASE("requests that the model cannot take are refused before anything runs") {
   const RandomCheckpoint checkpoint;
   Bench bench(checkpoint, kernel_set("reference"));
