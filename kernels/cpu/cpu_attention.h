@@ -12,6 +12,7 @@
 // the maximum, and its chain over values stops there.
 #pragma once
 
+#include "kernels/cpu/cpu_few_queries.h"
 #include "kernels/cpu/cpu_matmul.h"
 #include "kernels/cpu/cpu_partial.h"
 #include "numeric/elementary.h"
@@ -21,6 +22,7 @@ namespace isobit {
 template <class V>
 struct Attention {
   using Tiles = TileKernels<V>;
+  using Few = FewQueries<V>;
   static constexpr int64_t kColumns = kPanelColumns;
   static constexpr int64_t kMaxQueries =
       48;  // of one item: their scores and sums stay in L1 and L2
@@ -76,11 +78,11 @@ struct Attention {
   ISOBIT_LANES_INLINE static V load_stored(KvDType dtype, const std::byte* base, int64_t element) {
     switch (dtype) {
       case KvDType::kF16:
-        return V::load_f16(base + element * 2);
+        return StoredF16<V>::load(base, element);
       case KvDType::kBF16:
-        return V::load_bf16(base + element * 2);
+        return StoredBf16<V>::load(base, element);
       default:
-        return V::load(base + element * 4);
+        return StoredF32<V>::load(base, element);
     }
   }
 
@@ -136,6 +138,10 @@ struct Attention {
     int64_t visible(int64_t query, int64_t split) const {
       return smaller(position(query) - split * kAttentionSplit + 1, kAttentionSplit);
     }
+    // As in decode: no more rows than a direct kernel takes, and all see the same positions.
+    bool few_at_one_position() const {
+      return n_queries == group && group <= V::kDirectRows && job->shape.head_dim % kColumns == 0;
+    }
     float* o(int64_t slot, int64_t query) const {
       return scratch.o + (slot * n_queries + query) * padded_dim(job->shape.head_dim);
     }
@@ -149,6 +155,10 @@ struct Attention {
   static void score(const Queries& q, int64_t first_query, int64_t split) {
     const int64_t dim = q.job->shape.head_dim, n_blocks = blocks_seen(q, split);
     const int32_t* blocks = q.blocks + split * (kAttentionSplit / kKvBlockTokens);
+    if (q.few_at_one_position()) {
+      return Few::scores(*q.job->cache, q.kv_head, blocks, n_blocks, q.scratch.queries, q.n_queries,
+                         q.scratch.scores);
+    }
     for (int64_t b = 0; b < n_blocks; b += 2) {
       unpack_keys(*q.job->cache, blocks[b], q.kv_head, 0, q.scratch.panel);
       // An odd last block leaves the other half of the panel as it is: those scores are past every
@@ -199,6 +209,10 @@ struct Attention {
     const int64_t n_blocks = blocks_seen(q, split);
     const int32_t* blocks = q.blocks + split * (kAttentionSplit / kKvBlockTokens);
     float* panel = q.scratch.panel;  // (128 positions, 32)
+    if (q.few_at_one_position()) {
+      return Few::values(*q.job->cache, q.kv_head, blocks, q.visible(0, split), q.scratch.scores,
+                         q.n_queries, q.o(slot, 0), stride);
+    }
     for (int64_t d0 = 0; d0 < dim; d0 += kColumns) {
       for (int64_t b = 0; b < n_blocks; ++b) {
         unpack_values(*q.job->cache, blocks[b], q.kv_head, d0,

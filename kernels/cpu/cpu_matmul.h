@@ -238,12 +238,12 @@ struct Matmul {
                   ThreadPool& pool) {
     if (n_rows <= 0) return;
     const auto& w = static_cast<const CpuPackedMatrix&>(packed);
-    const int64_t n_blocks = (n_rows + kRowBlock - 1) / kRowBlock;
     // Coarse enough that handing out an item costs nothing, fine enough that threads finish
     // together.
     const int64_t wanted_items = pool.n_threads() == 1 ? 1 : 16 * pool.n_threads();
     const int64_t panels_per_group = w.n_panels / wanted_items > 1 ? w.n_panels / wanted_items : 1;
     const int64_t n_groups = (w.n_panels + panels_per_group - 1) / panels_per_group;
+    const int64_t n_blocks = (n_rows + kRowBlock - 1) / kRowBlock;
     const Job job{&w, x, y, n_rows, (n_rows + n_blocks - 1) / n_blocks, n_groups, panels_per_group};
     run_items(pool, n_groups * n_blocks, &job,
               [](const void* j, int64_t item) { run_item(*static_cast<const Job*>(j), item); });
