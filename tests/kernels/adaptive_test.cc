@@ -113,19 +113,28 @@ TEST_CASE(
   }
 }
 
+// Sums differ in their last bits and are rounded to bf16, which hides most of that: which element
+// shows it depends on the processor's BLAS kernels, so all rows are asked.
 TEST_CASE("a row's matmul result changes with the number of rows in the step") {
+  constexpr int64_t kRows = 64, kOut = 576, kIn = 1536;
   ThreadPool pool(1);
-  const StoredBlocks quantised(DType::kQ4_1, 576, 1536);
-  const Matrix plain(576, 1536, 3);
+  const StoredBlocks quantised(DType::kQ4_1, kOut, kIn);
+  const Matrix plain(kOut, kIn, 3);
   for (const TensorView* view : {&quantised.view, &plain.view}) {
     const MatrixPart part{view, {}};
     const auto packed = adaptive_kernel_set().pack({&part, 1}, 1, pool);
-    const std::vector<float> x = rough_values(16 * 1536, 9);
-    const std::vector<float> alone =
-        test::matmul(adaptive_kernel_set(), *packed, first_rows(x, 1, 1536), pool);
+    const std::vector<float> x = rough_values(kRows * kIn, 9);
     const std::vector<float> among = test::matmul(adaptive_kernel_set(), *packed, x, pool);
-    CHECK(bits_of(alone) != bits_of(first_rows(among, 1, 576)));
-    CHECK(relative_difference(alone, first_rows(among, 1, 576)) < 1e-2);
+    int n_changed = 0;
+    for (int64_t r = 0; r < kRows; ++r) {
+      const std::vector<float> row(x.begin() + r * kIn, x.begin() + (r + 1) * kIn);
+      const std::vector<float> alone = test::matmul(adaptive_kernel_set(), *packed, row, pool);
+      const std::vector<float> same(among.begin() + r * kOut, among.begin() + (r + 1) * kOut);
+      n_changed += bits_of(alone) != bits_of(same);
+      CHECK(relative_difference(alone, same) < 1e-2);
+    }
+    MESSAGE(name(view->dtype), ": ", n_changed, " of ", kRows, " rows changed");
+    CHECK(n_changed > 0);
   }
 }
 
