@@ -94,11 +94,11 @@ void put_nibbles(std::byte* words, int64_t n_k, int64_t column, ValueOf value_of
   }
 }
 
-void put_plain(std::byte* panel, int64_t column, const std::byte* row, int64_t n_in,
-               size_t elem_bytes) {
+template <size_t kElemBytes>
+void put_plain(std::byte* panel, int64_t column, const std::byte* row, int64_t n_in) {
   for (int64_t k = 0; k < n_in; ++k) {
-    put_column(panel + static_cast<size_t>(k * kPanelColumns) * elem_bytes, column,
-               row + static_cast<size_t>(k) * elem_bytes, elem_bytes);
+    std::memcpy(panel + static_cast<size_t>(k * kPanelColumns + column) * kElemBytes,
+                row + static_cast<size_t>(k) * kElemBytes, kElemBytes);
   }
 }
 
@@ -190,7 +190,10 @@ void put_block(DType dtype, std::byte* block, int64_t column, const std::byte* s
 void put_row(const TensorView& w, std::byte* panel, int64_t column, int64_t model_row) {
   const DTypeTraits& t = traits(w.dtype);
   const std::byte* row = w.row(model_row);
-  if (!t.quantised) return put_plain(panel, column, row, w.row_elems(), t.block_bytes);
+  if (!t.quantised) {
+    return t.block_bytes == 2 ? put_plain<2>(panel, column, row, w.row_elems())
+                              : put_plain<4>(panel, column, row, w.row_elems());
+  }
   const int64_t n_blocks = w.row_elems() / static_cast<int64_t>(t.block_elems);
   const auto stored_bytes = static_cast<int64_t>(t.block_bytes);
   for (int64_t b = 0; b < n_blocks; ++b) {
