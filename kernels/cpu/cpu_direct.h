@@ -30,7 +30,8 @@ struct DirectKernels {
   }
 
   template <class Format, int kRows, bool kKeep>
-  static void plain(const LeafJob& job) {
+  static void plain(const LeafJob& given) {
+    const LeafJob job = given;  // a copy that no store can reach stays in registers
     constexpr int kVectors = vectors(kRows);
     for (int i0 = 0; i0 < kPanelVectors; i0 += kVectors) {
       LeafSums<V, kRows, kVectors> sums;
@@ -106,7 +107,8 @@ struct DirectKernels {
 
   // REQUIRES: k0 and n_k are multiples of kSpan.
   template <class Format, int kRows, bool kKeep>
-  static void block(const LeafJob& job) {
+  static void block(const LeafJob& given) {
+    const LeafJob job = given;  // a copy that no store can reach stays in registers
     constexpr int kVectors = vectors(kRows);
     for (int i0 = 0; i0 < kPanelVectors; i0 += kVectors) {
       const int c = i0 * V::kWidth;
@@ -139,7 +141,8 @@ struct DirectKernels {
   }
 
   template <class Format, int kRows>
-  static void block_pair(const LeafJob& job) {
+  static void block_pair(const LeafJob& given) {
+    const LeafJob job = given;  // a copy that no store can reach stays in registers
     constexpr int kVectors = vectors(kRows);
     for (int i0 = 0; i0 < kPanelVectors; i0 += kVectors) {
       const int c = i0 * V::kWidth;

@@ -27,8 +27,8 @@ struct Avx2Lanes {
   using Int = Avx2Int;
   using Mask = Avx2Mask;
   static constexpr int kWidth = 8;
-  // 16 registers: 6 rows of 2 vectors leave 4 for the weights and x.
-  static constexpr int kTileRows = 6, kTileVectors = 2, kDirectRows = 3;
+  // 16 registers: 6 rows of 2 vectors leave 4 for the weights and x; unpacking needs some of them.
+  static constexpr int kTileRows = 6, kTileVectors = 2, kDirectRows = 4;
   static constexpr bool kPairLeaves = false;
 
   __m256 v;
