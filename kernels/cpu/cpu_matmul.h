@@ -131,11 +131,13 @@ struct Matmul {
     }
     if (rows.n_rows <= V::kDirectRows)
       return kernels.direct->direct[rows.n_rows](leaf_job(panel, rows, k0, n_k, sink));
-    if (panel.dtype == DType::kF32) {
+    const LeafJob job = leaf_job(panel, rows, k0, n_k, sink);
+    if (panel.dtype == DType::kF32) {  // is its own tile
+      kernels.direct->direct[V::kDirectRows](job);
       const auto* w = reinterpret_cast<const float*>(panel.weights) + k0 * kPanelColumns;
-      return tiles(w, n_k, rows, k0, 0, sink);
+      return tiles(w, n_k, rows, k0, V::kDirectRows, sink);
     }
-    kernels.direct->keep(leaf_job(panel, rows, k0, n_k, sink));
+    kernels.direct->keep(job);
     tiles(rows.unpacked, n_k, rows, k0, V::kDirectRows, sink);
   }
 
