@@ -286,6 +286,10 @@ struct Attention {
 
   static void attend(const Queries& q, float* out, int64_t out_stride) {
     const int64_t dim = q.job->shape.head_dim;
+    for (int64_t i = 0; i < q.n_queries; i += q.group) {
+      for (int64_t d = 0; d < q.group * dim; d += 16)
+        claim_line(out + i / q.group * out_stride + d);
+    }
     const int64_t n_splits = q.position(q.n_queries - 1) / kAttentionSplit + 1;
     int64_t first = 0;  // queries before it have ended in an earlier split
     for (int64_t split = 0; split < n_splits; ++split) {

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "kernels/cpu/cpu_direct.h"
+#include "kernels/cpu/cpu_partial.h"
 #include "kernels/cpu/cpu_tile.h"
 #include "kernels/cpu/cpu_work.h"
 
@@ -206,6 +207,10 @@ struct Matmul {
   static void panel_rows(const CpuPackedMatrix& w, const Panel& panel, const RowBlock& rows,
                          float* slot_floats, float* y, int64_t y_stride) {
     const FormatKernels& kernels = kernels_of(panel.dtype);
+    for (int64_t r = 0; r < rows.n_rows; ++r) {
+      claim_line(y + r * y_stride);
+      claim_line(y + r * y_stride + panel.n_columns - 1);
+    }
     const bool whole = panel.n_columns == kPanelColumns && panel.bias == nullptr;
     const Sink to_y{y, y_stride, {}};
     Slots slots{slot_floats, rows.n_rows * kPanelColumns, 0};

@@ -6,6 +6,13 @@
 
 namespace isobit {
 
+// Asks for the cache line of p, which may lie past the end of its array, in a state that can be
+// written. Other threads have read the array's last contents: without this every store waits until
+// their caches have given the line up.
+ISOBIT_LANES_INLINE void claim_line(const float* p) {
+  __builtin_prefetch(p, 1, 3);
+}
+
 // Elements [0, n) of p, zeros above. REQUIRES: 0 < n.
 template <class V>
 ISOBIT_LANES_INLINE V load_first(const float* p, int64_t n) {

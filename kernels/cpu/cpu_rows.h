@@ -15,6 +15,7 @@ struct RowOperators {
       8192;  // below this much work a second thread costs more than it brings
   static constexpr int64_t kLaneCount = 64;
   static constexpr int64_t kVocabBlock = 4096;
+  static constexpr int64_t kClaimedAhead = 256;  // floats
 
   static int64_t rows_per_item(int64_t row_floats) {
     return row_floats >= kItemFloats ? 1 : kItemFloats / (row_floats > 0 ? row_floats : 1);
@@ -50,6 +51,7 @@ struct RowOperators {
   }
 
   static void norm_row(const float* x, const float* w, float eps, int64_t dim, float* y) {
+    for (int64_t i = 0; i < dim; i += 16) claim_line(y + i);
     const float mean = sum_of_squares(x, dim) / static_cast<float>(dim);
     const V inverse = V::broadcast(1.0f / __builtin_sqrtf(mean + eps));
     for (int64_t i = 0; i < dim; i += V::kWidth) {
@@ -84,6 +86,7 @@ struct RowOperators {
       const auto& j = *static_cast<const ResidualJob*>(p);
       const int64_t last = smaller((item + 1) * kItemFloats, j.n);
       for (int64_t i = item * kItemFloats; i < last; i += V::kWidth) {
+        claim_line(j.x + i + kClaimedAhead);
         store_first<V>(load_first<V>(j.x + i, last - i) + load_first<V>(j.f + i, last - i), j.x + i,
                        last - i);
       }
@@ -102,6 +105,7 @@ struct RowOperators {
     const V one = V::broadcast(1.0f);
     for (int64_t i = 0; i < n_elems; i += V::kWidth) {
       const int64_t n = n_elems - i;
+      claim_line(y + i + kClaimedAhead);
       const V g = load_first<V>(gate + i, n);
       store_first<V>((g / (one + exp_lanes(negate(g)))) * load_first<V>(up + i, n), y + i, n);
     }
