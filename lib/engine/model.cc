@@ -52,19 +52,19 @@ float score_scale(int64_t head_dim) {
   return static_cast<float>(kLog2E / std::sqrt(static_cast<double>(head_dim)));
 }
 
-void grow(std::vector<float>& buffer, int64_t n) {
+void grow(AlignedFloats& buffer, int64_t n) {
   if (buffer.size() < static_cast<size_t>(n)) buffer.resize(static_cast<size_t>(n));
 }
 
 void show(const OperatorObserver& observe, Operator op, int64_t layer,
-          const std::vector<float>& values, int64_t n_rows, int64_t width) {
+          const AlignedFloats& values, int64_t n_rows, int64_t width) {
   if (!observe) return;
   observe({.op = op, .layer = layer, .values = values.data(), .n_rows = n_rows, .width = width});
 }
 
 // What kv_write wrote, as attention will read it.
 void show_cached(const OperatorObserver& observe, int64_t layer, const BatchView& batch,
-                 const KvLayerView& cache, std::vector<float>& buffer) {
+                 const KvLayerView& cache, AlignedFloats& buffer) {
   if (!observe) return;
   const int64_t width = 2 * cache.n_kv_heads * cache.head_dim;
   grow(buffer, batch.n_rows * width);
@@ -179,7 +179,7 @@ void Model::attention_block(const Layer& layer, const BatchView& batch, const Kv
   float* q = b.qkv.data();
   float* k = q + q_dim;
   float* v = k + kv_dim;
-  const auto shown = [&](Operator op, const std::vector<float>& values, int64_t width) {
+  const auto shown = [&](Operator op, const AlignedFloats& values, int64_t width) {
     show(observe, op, layer.index, values, batch.n_rows, width);
   };
   kernels_.rms_norm(b.hidden.data(), layer.attention_norm.data(), rms_norm_eps_, batch.n_rows,
@@ -203,7 +203,7 @@ void Model::attention_block(const Layer& layer, const BatchView& batch, const Kv
 void Model::mlp_block(const Layer& layer, int64_t n_rows, StepBuffers& b, ThreadPool& pool,
                       const OperatorObserver& observe) const {
   const ModelConfig& c = config_;
-  const auto shown = [&](Operator op, const std::vector<float>& values, int64_t width) {
+  const auto shown = [&](Operator op, const AlignedFloats& values, int64_t width) {
     show(observe, op, layer.index, values, n_rows, width);
   };
   kernels_.rms_norm(b.hidden.data(), layer.mlp_norm.data(), rms_norm_eps_, n_rows, c.hidden_size,

@@ -15,21 +15,22 @@
 #include "engine/operator_probe.h"
 #include "kernels/ops.h"
 #include "numeric/rope.h"
+#include "tensor/aligned_floats.h"
 
 namespace isobit {
 
 // Buffers of a step, grown to the largest step seen and kept. All (n_rows, ...) row-major f32.
 struct StepBuffers {
-  std::vector<float> hidden;     // (n_rows, hidden_size): the residual stream
-  std::vector<float> normed;     // (n_rows, hidden_size)
-  std::vector<float> qkv;        // (n_rows, (n_heads + 2 n_kv_heads) * head_dim)
-  std::vector<float> attended;   // (n_rows, n_heads * head_dim)
-  std::vector<float> projected;  // (n_rows, hidden_size)
-  std::vector<float> gate_up;    // (n_rows, 2 * intermediate_size)
-  std::vector<float> activated;  // (n_rows, intermediate_size)
-  std::vector<float> logits_in;  // (n_logits_rows, hidden_size)
-  std::vector<float> logits;     // (n_logits_rows, vocab_size)
-  std::vector<float> cached;     // (n_rows, 2 * n_kv_heads * head_dim): only for an observer
+  AlignedFloats hidden;     // (n_rows, hidden_size): the residual stream
+  AlignedFloats normed;     // (n_rows, hidden_size)
+  AlignedFloats qkv;        // (n_rows, (n_heads + 2 n_kv_heads) * head_dim)
+  AlignedFloats attended;   // (n_rows, n_heads * head_dim)
+  AlignedFloats projected;  // (n_rows, hidden_size)
+  AlignedFloats gate_up;    // (n_rows, 2 * intermediate_size)
+  AlignedFloats activated;  // (n_rows, intermediate_size)
+  AlignedFloats logits_in;  // (n_logits_rows, hidden_size)
+  AlignedFloats logits;     // (n_logits_rows, vocab_size)
+  AlignedFloats cached;     // (n_rows, 2 * n_kv_heads * head_dim): only for an observer
 };
 
 class Model {
