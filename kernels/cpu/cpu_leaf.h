@@ -77,8 +77,8 @@ struct LeafSums {
 
   // c: the first column.
   ISOBIT_LANES_INLINE void finish(const Fold& fold, int c, float* out, int64_t out_stride) {
-    const float* left = fold.nearest + c;
-    for (int64_t n = fold.n; n > 0; --n, left -= fold.slot_floats) {
+    for (int64_t n = 0; n < fold.n; ++n) {
+      const float* left = fold.nearest - n * fold.slot_floats + c;
 #pragma GCC unroll 32
       for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 32

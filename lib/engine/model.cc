@@ -56,8 +56,8 @@ void grow(AlignedFloats& buffer, int64_t n) {
   if (buffer.size() < static_cast<size_t>(n)) buffer.resize(static_cast<size_t>(n));
 }
 
-void show(const OperatorObserver& observe, Operator op, int64_t layer,
-          const AlignedFloats& values, int64_t n_rows, int64_t width) {
+void show(const OperatorObserver& observe, Operator op, int64_t layer, const AlignedFloats& values,
+          int64_t n_rows, int64_t width) {
   if (!observe) return;
   observe({.op = op, .layer = layer, .values = values.data(), .n_rows = n_rows, .width = width});
 }

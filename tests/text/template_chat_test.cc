@@ -125,11 +125,10 @@ TEST_CASE("the variables are those of apply_chat_template") {
                     {{"role", "user"}, {"content", nullptr}}};
   input.extra = {{"bos_token", "<s>"}};
   const Json variables = chat_variables(input);
-  CHECK(
-      variables.dump() ==
-      R"({"messages":[{"thinking":"hm","role":"assistant","content":"x",)"
-      R"("reasoning_content":"hm"},{"role":"user","content":null}],)"
-      R"("tools":null,"documents":null,"add_generation_prompt":true,"bos_token":"<s>"})");
+  CHECK(variables.dump() ==
+        R"({"messages":[{"thinking":"hm","role":"assistant","content":"x",)"
+        R"("reasoning_content":"hm"},{"role":"user","content":null}],)"
+        R"("tools":null,"documents":null,"add_generation_prompt":true,"bos_token":"<s>"})");
   input.messages = Json::object();
   CHECK(error_of([&] { chat_variables(input); }) ==
         "messages: expected an array of objects, found object");
