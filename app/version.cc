@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "fingerprint/fingerprint.h"
+
 namespace isobit::app {
 
 std::string version_number() {
@@ -22,7 +24,7 @@ std::string compiler_flags_text() {
 
 std::string version_text() {
   return fmt::format("isobit {}\ncontract {}, scheme f32\nbuilt by {} with {}", version_number(),
-                     kContractVersion, compiler_text(), compiler_flags_text());
+                     kNumericContractVersion, compiler_text(), compiler_flags_text());
 }
 
 }  // namespace isobit::app

@@ -7,7 +7,6 @@
 namespace isobit::app {
 
 std::string version_number();
-inline constexpr const char* kContractVersion = "1-draft";
 
 std::string version_text();
 std::string compiler_text();        // "g++ 12.2.0"

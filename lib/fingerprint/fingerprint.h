@@ -20,7 +20,8 @@
 
 namespace isobit {
 
-inline constexpr const char* kNumericContractVersion = "1-draft";
+// Of docs/numeric-contract.md: moves when one bit of one result can.
+inline constexpr const char* kNumericContractVersion = "1";
 
 // How text becomes token ids. Digests come from the text layer's caller; what is empty is recorded
 // as unknown.

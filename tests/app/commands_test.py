@@ -2,9 +2,10 @@
 
 import json
 import os
+import re
 import unittest
 
-from program import TINY, ProgramTest
+from program import SOURCE, TINY, ProgramTest
 
 
 class Commands(ProgramTest):
@@ -17,7 +18,11 @@ class Commands(ProgramTest):
     def test_version_names_contract_and_build(self):
         out = self.isobit("--version", expect=0).out
         self.assertRegex(out, r"isobit \d+\.\d+\.\d+")
-        self.assertIn("contract", out)
+        contract = re.search(r"^contract (\S+), scheme f32$", out, re.M).group(1)
+        with open(os.path.join(SOURCE, "docs", "numeric-contract.md"), encoding="utf-8") as page:
+            self.assertEqual(page.readline().strip(), "# The numeric contract, version " + contract)
+        items = self.isobit("fingerprint", TINY, "--json", expect=0).json["items"]
+        self.assertEqual([i["value"] for i in items if i["name"] == "contract_version"], [contract])
 
     def test_fingerprint_is_repeatable_and_lists_every_class(self):
         a, b = (self.isobit("fingerprint", TINY, "--json", expect=0).json for _ in range(2))
