@@ -25,6 +25,8 @@ const std::vector<Command>& commands() {
        "isobit bench examples/tiny-kjv --concurrency 1,8", declare_bench},
       {"report", "A run, or two compared, as Markdown, JSON or CSV",
        "isobit report latest -o report.md", declare_report},
+      {"selftest", "Do the elementary functions give the published bits here, and within 1 ulp?",
+       "isobit selftest --function exp", declare_selftest},
       {"store", "List, query and check a store", "isobit store list", declare_store},
   };
   return table;

@@ -40,6 +40,7 @@ std::function<int()> declare_gate(CLI::App& app, Session& session);
 std::function<int()> declare_plan(CLI::App& app, Session& session);
 std::function<int()> declare_report(CLI::App& app, Session& session);
 std::function<int()> declare_run(CLI::App& app, Session& session);
+std::function<int()> declare_selftest(CLI::App& app, Session& session);
 std::function<int()> declare_store(CLI::App& app, Session& session);
 std::function<int()> declare_tokens(CLI::App& app, Session& session);
 

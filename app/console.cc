@@ -124,12 +124,21 @@ void Console::clear_bar() {
 
 void Console::progress(int64_t done, int64_t total, double tokens_per_s, double eta_s,
                        std::string_view what) {
-  if (!bar_) return;
+  if (bar_)
+    draw_bar(done, total,
+             fmt::format("cells  {:.0f} tokens/s  ETA {:.0f}s  {}", tokens_per_s, eta_s, what));
+}
+
+void Console::progress_of(int64_t done, int64_t total, std::string_view what) {
+  if (bar_) return draw_bar(done, total, what);
+  progress_line(fmt::format("{}/{} {}", done, total, what));
+}
+
+void Console::draw_bar(int64_t done, int64_t total, std::string_view what) {
   constexpr int kWidth = 24;
   const int filled = total > 0 ? static_cast<int>(done * kWidth / total) : 0;
   std::string line =
-      fmt::format("[{:#<{}}{:.<{}}] {}/{} cells  {:.0f} tokens/s  ETA {:.0f}s  {}", "", filled, "",
-                  kWidth - filled, done, total, tokens_per_s, eta_s, what);
+      fmt::format("[{:#<{}}{:.<{}}] {}/{} {}", "", filled, "", kWidth - filled, done, total, what);
   if (line.size() > 100) line.resize(100);
   fmt::print(stderr, "\r\x1b[K{}", line);
   std::fflush(stderr);

@@ -38,6 +38,9 @@ class Console {
   // One call per finished sample; draws a bar on a terminal, nothing elsewhere.
   void progress(int64_t done, int64_t total, double tokens_per_s, double eta_s,
                 std::string_view what);
+  // One call per finished part of long work that is not counted in samples; a bar on a terminal,
+  // else a line.
+  void progress_of(int64_t done, int64_t total, std::string_view what);
   // One call per finished cell; a line where there is no bar.
   void progress_line(std::string_view line);
 
@@ -45,6 +48,7 @@ class Console {
   bool stdout_styled() const { return stdout_styled_; }
 
  private:
+  void draw_bar(int64_t done, int64_t total, std::string_view what);
   void clear_bar();
   void log(std::string_view line);
 

@@ -12,6 +12,8 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
   set_source_files_properties(${neon_sources} PROPERTIES COMPILE_OPTIONS "${ISOBIT_KERNEL_FLAGS}")
 endif()
 
+set_source_files_properties(kernels/cpu/cpu_portable.cc PROPERTIES COMPILE_OPTIONS "${ISOBIT_KERNEL_FLAGS}")  # its lanes are loops
+
 # What lib/fingerprint records about this build. Warnings and flags that hold paths say nothing about results.
 get_property(build_options DIRECTORY PROPERTY COMPILE_OPTIONS)
 string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
@@ -23,7 +25,6 @@ set_source_files_properties(lib/fingerprint/build_facts.cc PROPERTIES COMPILE_DE
   "ISOBIT_VERSION=\"${PROJECT_VERSION}\";ISOBIT_COMPILER=\"${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}\";ISOBIT_COMPILER_FLAGS=\"${build_flags}\";ISOBIT_BUILD_TYPE=\"${CMAKE_BUILD_TYPE}\";ISOBIT_CUDA_TOOLKIT=\"${CMAKE_CUDA_COMPILER_VERSION}\"")
 
 file(GLOB core_sources CONFIGURE_DEPENDS lib/tensor/*.cc lib/numeric/*.cc kernels/cpu/*.cc lib/engine/*.cc)
-list(FILTER core_sources EXCLUDE REGEX "lib/numeric/function_digest")  # SHA-256: not part of the core
 list(APPEND core_sources lib/base/error.cc lib/base/thread_pool.cc lib/checkpoint/checkpoint.cc kernels/registry.cc)
 add_library(core OBJECT ${core_sources})
 target_compile_definitions(core PUBLIC ISOBIT_CORE_ONLY)

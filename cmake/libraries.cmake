@@ -20,6 +20,11 @@ function(isobit_library folder dir)
   target_link_libraries(isobit_${folder} ${scope} ${ISOBIT_THIRD_PARTY_${folder}})
 endfunction()
 
+# The published digests, readable in docs/ and compiled into lib/selftest/published_digests.cc.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS docs/elementary-digests.txt)
+file(READ docs/elementary-digests.txt elementary_digests)
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/elementary_digests.inc CONTENT "R\"digests(@elementary_digests@)digests\"\n" @ONLY)
+
 foreach(folder IN LISTS ISOBIT_LAYERS)
   if(folder STREQUAL kernels)
     isobit_library(kernels kernels)
@@ -27,6 +32,10 @@ foreach(folder IN LISTS ISOBIT_LAYERS)
     isobit_library(${folder} lib/${folder})
   endif()
 endforeach()
+
+set_source_files_properties(lib/selftest/published_digests.cc PROPERTIES
+  COMPILE_DEFINITIONS "ISOBIT_ELEMENTARY_DIGESTS=\"${CMAKE_BINARY_DIR}/generated/elementary_digests.inc\""
+  OBJECT_DEPENDS ${CMAKE_BINARY_DIR}/generated/elementary_digests.inc)
 
 if(OPENBLAS_FOUND)
   add_compile_definitions(ISOBIT_HAVE_OPENBLAS)

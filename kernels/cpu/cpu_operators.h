@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/cpu/cpu_attention.h"
+#include "kernels/cpu/cpu_elementary.h"
 #include "kernels/cpu/cpu_matmul.h"
 #include "kernels/cpu/cpu_ops.h"
 #include "kernels/cpu/cpu_roofs.h"
@@ -19,7 +20,8 @@ constexpr CpuOps cpu_operators() {
           .kv_write = &RowOperators<V>::kv_write,
           .attention = &Attention<V>::run,
           .log_sum_exp = &RowOperators<V>::log_sum_exp,
-          .roofs = RoofLoops<V>::table()};
+          .roofs = RoofLoops<V>::table(),
+          .elementary = &ElementaryArrays<V>::run};
 }
 
 }  // namespace isobit

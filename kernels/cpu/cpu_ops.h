@@ -26,6 +26,7 @@ struct CpuOps {
   decltype(KernelSet::attention) attention;
   decltype(KernelSet::log_sum_exp) log_sum_exp;
   CpuRoofs roofs;
+  decltype(KernelSet::elementary) elementary;
 };
 
 extern const CpuOps kCpuOpsPortable;

@@ -24,6 +24,7 @@ KernelSet make_set(const char* isa, const CpuOps& ops) {
   set.kv_write = ops.kv_write;
   set.attention = ops.attention;
   set.log_sum_exp = ops.log_sum_exp;
+  set.elementary = ops.elementary;
   return set;
 }
 

@@ -32,7 +32,7 @@ struct PortableInt {
 };
 
 struct PortableMask {
-  bool v[PortableInt::kWidth];
+  uint32_t v[PortableInt::kWidth];  // all ones where it holds, as vector comparisons give it
 };
 
 struct PortableLanes {
@@ -87,6 +87,31 @@ struct PortableLanes {
   }
 };
 
+// The fma of binary32 made of binary64 operations, for compilers that would call a function for
+// std::fma. About twenty operations and no branch, so that loops over lanes become vector code.
+//
+// The product of two f32 is exact in binary64. The sum is rounded to odd: `lost` is what its
+// rounding to nearest left over (Knuth's two-sum), and where that is not zero and the sum's last
+// bit is even, the sum moves by one unit towards it. A sum rounded to odd with 53 bits rounds to 24
+// bits, and to a subnormal's fewer, as the exact one would (Boldo and Melquiond, "Emulation of a
+// FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008). Nothing
+// overflows or is subnormal on the way; an infinite or NaN sum never moves, because `lost` is a
+// NaN then. The payload of a NaN may differ from std::fma's.
+ISOBIT_LANES_INLINE float fma_without_instruction(float a, float b, float c) {
+  const double product = static_cast<double>(a) * static_cast<double>(b);
+  const double addend = static_cast<double>(c);
+  const double sum = product + addend;
+  const double from_addend = sum - product;
+  const double lost = (product - (sum - from_addend)) + (addend - from_addend);
+  const auto sum_bits = std::bit_cast<uint64_t>(sum), lost_bits = std::bit_cast<uint64_t>(lost);
+  // The integer 1 selected as a double: 64-bit integers have no vector comparison in SSE2.
+  const double one_unit = std::bit_cast<double>(uint64_t{1});
+  const auto inexact = std::bit_cast<uint64_t>(std::fabs(lost) > 0.0 ? one_unit : 0.0);
+  const uint64_t moves = inexact & ~sum_bits;
+  const uint64_t to_zero = (sum_bits ^ lost_bits) >> 63;  // the signs differ
+  return static_cast<float>(std::bit_cast<double>(sum_bits + moves - ((moves & to_zero) << 1)));
+}
+
 #define ISOBIT_EACH_LANE(Result, expression)                             \
   Result r;                                                              \
   for (int i = 0; i < PortableLanes::kWidth; ++i) r.v[i] = (expression); \
@@ -106,17 +131,23 @@ ISOBIT_LANES_INLINE PortableLanes operator/(const PortableLanes& a, const Portab
 }
 ISOBIT_LANES_INLINE PortableLanes fma(const PortableLanes& a, const PortableLanes& b,
                                       const PortableLanes& c) {
+#if defined(__FP_FAST_FMAF)
   ISOBIT_EACH_LANE(PortableLanes, std::fma(a.v[i], b.v[i], c.v[i]));
+#else
+  ISOBIT_EACH_LANE(PortableLanes, fma_without_instruction(a.v[i], b.v[i], c.v[i]));
+#endif
 }
 ISOBIT_LANES_INLINE PortableMask operator<(const PortableLanes& a, const PortableLanes& b) {
-  ISOBIT_EACH_LANE(PortableMask, a.v[i] < b.v[i]);
+  ISOBIT_EACH_LANE(PortableMask, a.v[i] < b.v[i] ? ~0u : 0u);
 }
 ISOBIT_LANES_INLINE PortableMask operator==(const PortableLanes& a, const PortableLanes& b) {
-  ISOBIT_EACH_LANE(PortableMask, a.v[i] == b.v[i]);
+  ISOBIT_EACH_LANE(PortableMask, a.v[i] == b.v[i] ? ~0u : 0u);
 }
 ISOBIT_LANES_INLINE PortableLanes select(const PortableMask& m, const PortableLanes& a,
                                          const PortableLanes& b) {
-  ISOBIT_EACH_LANE(PortableLanes, m.v[i] ? a.v[i] : b.v[i]);
+  ISOBIT_EACH_LANE(PortableLanes,
+                   std::bit_cast<float>((std::bit_cast<uint32_t>(a.v[i]) & m.v[i]) |
+                                        (std::bit_cast<uint32_t>(b.v[i]) & ~m.v[i])));
 }
 ISOBIT_LANES_INLINE PortableInt operator+(const PortableInt& a, const PortableInt& b) {
   ISOBIT_EACH_LANE(PortableInt, a.v[i] + b.v[i]);
@@ -132,7 +163,7 @@ ISOBIT_LANES_INLINE PortableInt operator|(const PortableInt& a, const PortableIn
 }
 ISOBIT_LANES_INLINE PortableInt select(const PortableMask& m, const PortableInt& a,
                                        const PortableInt& b) {
-  ISOBIT_EACH_LANE(PortableInt, m.v[i] ? a.v[i] : b.v[i]);
+  ISOBIT_EACH_LANE(PortableInt, (a.v[i] & m.v[i]) | (b.v[i] & ~m.v[i]));
 }
 template <int N>
 ISOBIT_LANES_INLINE PortableInt shift_left(const PortableInt& a) {

@@ -21,6 +21,7 @@ void attention(const float* q, int64_t q_stride, const AttentionShape& shape,
                const BatchView& batch, const KvLayerView& cache, float* out, ThreadPool& pool);
 void log_sum_exp(const float* logits, int64_t n_rows, int64_t vocab, float* max, float* sum,
                  ThreadPool& pool);
+void elementary(Elementary function, const float* x, int64_t n, float* y);
 
 // Where element d of a position's key or value lies in the paged cache, counted in elements.
 // `block` is the cache block, `slot` the position within it (0..15).

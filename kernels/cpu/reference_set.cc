@@ -21,6 +21,7 @@ const KernelSet& reference_kernel_set() {
       .kv_write = reference::kv_write,
       .attention = reference::attention,
       .log_sum_exp = reference::log_sum_exp,
+      .elementary = reference::elementary,
   };
   return set;
 }

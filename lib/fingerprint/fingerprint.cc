@@ -9,7 +9,8 @@
 #include "fingerprint/fingerprint_id.h"
 #include "fingerprint/item_list.h"
 #include "fingerprint/machine_items.h"
-#include "numeric/function_digest.h"
+#include "selftest/elementary_sample.h"
+#include "selftest/published_digests.h"
 
 namespace isobit {
 namespace {
@@ -70,8 +71,13 @@ const std::vector<std::string_view>& allowed_environment() {
 void add_numerics_items(const FingerprintInputs& inputs, ItemList& items) {
   constexpr FingerprintClass kClass = FingerprintClass::kNumerics;
   items.measured(kClass, "contract_version", kNumericContractVersion);
-  for (const auto& [function, digest] : function_digests())
-    items.measured(kClass, "function." + function, digest);
+  // What this build says of all inputs, and what was computed here just now for a sample of them.
+  for (const Elementary function : kElementaryFunctions) {
+    items.declared(kClass, std::string("function_table.") + name(function),
+                   hex(total_digest(digests_of(published_digests(), function))));
+    items.measured(kClass, std::string("function.") + name(function),
+                   sample_on_this_machine(function));
+  }
   if (inputs.checkpoint)
     items.measured(kClass, "segments", std::to_string(inputs.checkpoint->config().n_segments()));
   const std::string reason = "no kernel set was chosen";

@@ -65,6 +65,9 @@ const std::vector<ItemRule>& item_rules() {
       {C::kNumerics, "function.", R::kArithmetic,
        "An elementary function returns other bits here: the build or the machine breaks the "
        "contract; no logit can be trusted to match."},
+      {C::kNumerics, "function_table.", R::kArithmetic,
+       "The builds publish other results of an elementary function over all inputs: bits of every "
+       "logit are expected to change."},
       {C::kNumerics, "kernel_set", R::kArithmetic,
        "Sets that share the contract's bits agree; an adaptive or tensor set computes other bits."},
       {C::kNumerics, "isa", R::kAdvisory,

@@ -35,6 +35,16 @@
 
 namespace isobit {
 
+// The functions by name, for what treats them all alike.
+enum class Elementary : uint8_t { kExp, kExp2, kLog, kTanh, kErf };
+inline constexpr Elementary kElementaryFunctions[] = {
+    Elementary::kExp, Elementary::kExp2, Elementary::kLog, Elementary::kTanh, Elementary::kErf};
+
+constexpr const char* name(Elementary function) {
+  constexpr const char* kNames[] = {"exp", "exp2", "log", "tanh", "erf"};
+  return kNames[static_cast<int>(function)];
+}
+
 namespace elementary {
 
 // Adding this to |x| <= 2^22 leaves round-to-nearest-even(x) in the low bits of the sum.

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "numeric/function_digest.h"
 #include "numeric/lanes_scalar.h"
 
 namespace isobit {
@@ -130,18 +129,6 @@ TEST_CASE("any NaN, signalling or negative, gives the one NaN") {
       CHECK(bits_of(f.ours(std::bit_cast<float>(nan))) == 0x7FC00000);
     }
   }
-}
-
-// These digests are part of the numeric contract: every compiler and every machine must reproduce
-// them.
-TEST_CASE("the function digests are the published ones") {
-  const auto digests = function_digests();
-  REQUIRE(digests.size() == 5);
-  CHECK(digests.at("exp") == "22936c88bd065da1dfee35d89c77278ef160d0b45e2a3fb425a002124cb47f4c");
-  CHECK(digests.at("exp2") == "15f48029f6ce7cfff4cda7f72a86969f1d50ac2b38575cc12095c7aa1a5d7aeb");
-  CHECK(digests.at("log") == "5ddc48ce718be86d29dd6ba875e7f18ea9c1ce3b712cd875325e1c13c690e0f6");
-  CHECK(digests.at("tanh") == "8738eff7b48c5a1ff942debe0f7ce429ac3aad761db52abefbf477e08db2cc2e");
-  CHECK(digests.at("erf") == "d84151845eb37b42d9ad540ede564b7112047af080f0e5ced0f3819e5adb5bf0");
 }
 
 }  // namespace
