@@ -175,18 +175,27 @@ struct Attention {
     }
   }
 
+  // A score that is not finite makes m, and with it the result, NaN.
   // Turns scores[0, n) into p = 2^(s - m) and gives m = ceil(max s) and l = Lanes16(p). REQUIRES: n
   // > 0.
   static void weigh(float* scores, int64_t n, float score_scale, float& m, float& l) {
     const V scale = V::broadcast(score_scale);
     V highest = V::broadcast(-__builtin_inff());
+    V spoiled = V::broadcast(0.0f);  // NaN where a score is not finite
     for (int64_t i = 0; i < n; i += V::kWidth) {
       const V s = V::load(scores + i) * scale;
       s.store(scores + i);
-      highest = n - i >= V::kWidth ? larger(highest, s)
-                                   : select(first_lanes<V>(n - i), larger(highest, s), highest);
+      const V difference = s - s;
+      if (n - i >= V::kWidth) {
+        highest = larger(highest, s);
+        spoiled = spoiled + difference;
+      } else {
+        const typename V::Mask seen = first_lanes<V>(n - i);
+        highest = select(seen, larger(highest, s), highest);
+        spoiled = select(seen, spoiled + difference, spoiled);
+      }
     }
-    m = __builtin_ceilf(largest_lane(highest));
+    m = any_nan(spoiled) ? __builtin_nanf("") : __builtin_ceilf(largest_lane(highest));
     const V shift = V::broadcast(m);
     LaneSums<V, 16> sums;
     for (int64_t i = 0; i < n; i += 16) {
@@ -246,7 +255,7 @@ struct Attention {
   };
   static Factor factor_of(float side_m, float m) {
     const float d = side_m - m;
-    if (!(d >= -126.0f)) return {false, 0.0f};
+    if (d < -126.0f) return {false, 0.0f};
     float lanes[V::kWidth];
     exp2_lanes(V::broadcast(d)).store(lanes);
     return {true, lanes[0]};
@@ -263,7 +272,7 @@ struct Attention {
     float* m1 = q.scratch.m + (right - 1) * q.n_queries + query;
     float* l1 = q.scratch.l + (right - 1) * q.n_queries + query;
     const float m2 = m1[q.n_queries], l2 = l1[q.n_queries];
-    const float m = *m1 < m2 ? m2 : *m1;
+    const float m = *m1 != *m1 || m2 != m2 ? *m1 + m2 : *m1 < m2 ? m2 : *m1;  // NaN stays
     const Factor left_factor = factor_of(*m1, m), right_factor = factor_of(m2, m);
     *l1 = scaled(*l1, left_factor) + scaled(l2, right_factor);
     *m1 = m;

@@ -49,6 +49,16 @@ ISOBIT_LANES_INLINE V larger(const V& a, const V& b) {
   return select(a < b, b, a);
 }
 
+// REQUIRES: every lane is 0 or NaN.
+template <class V>
+ISOBIT_LANES_INLINE bool any_nan(const V& v) {
+  float lanes[V::kWidth];
+  v.store(lanes);
+  bool any = false;
+  for (int i = 0; i < V::kWidth; ++i) any |= lanes[i] != 0.0f;
+  return any;
+}
+
 template <class V>
 ISOBIT_LANES_INLINE float largest_lane(const V& v) {
   float lanes[V::kWidth];

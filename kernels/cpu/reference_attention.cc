@@ -48,15 +48,18 @@ float score(const Query& query, int64_t position) {
   return chain * query.score_scale;
 }
 
-// Positions [first, end) of one split.
+// Positions [first, end) of one split. A score that is not finite (a key that overflowed when it
+// was stored) makes the whole result NaN: a weight of +0 for -infinity would hide it.
 Partial attend_split(const Query& query, int64_t first, int64_t end) {
   std::vector<float> scores;
   float largest = -std::numeric_limits<float>::infinity();
+  bool finite = true;
   for (int64_t position = first; position < end; ++position) {
     scores.push_back(score(query, position));
     largest = scores.back() > largest ? scores.back() : largest;
+    finite = finite && std::isfinite(scores.back());
   }
-  Partial partial{std::ceil(largest), 0,
+  Partial partial{finite ? std::ceil(largest) : std::numeric_limits<float>::quiet_NaN(), 0,
                   std::vector<float>(static_cast<size_t>(query.cache.head_dim))};
   Lanes<16> weights;
   for (int64_t position = first; position < end; ++position) {
@@ -80,7 +83,9 @@ bool is_dropped(float m, float to) {
 }
 
 Partial combine(const Partial& left, const Partial& right) {
-  Partial sum{left.m < right.m ? right.m : left.m, 0, std::vector<float>(left.o.size())};
+  const float larger = left.m < right.m ? right.m : left.m;
+  Partial sum{left.m == left.m && right.m == right.m ? larger : left.m + right.m, 0,
+              std::vector<float>(left.o.size())};
   const auto moved = [&](const Partial& side, float v) {
     return is_dropped(side.m, sum.m) ? 0.0f : v * move_factor(side.m, sum.m);
   };

@@ -152,7 +152,8 @@ int32_t sample_token(std::span<const float> raw, const Sampling& s, const Sample
 }
 
 void validate_sampling(const Sampling& s, int64_t vocab_size) {
-  check_range("temperature", s.temperature, 0, 1e6);
+  // Below 1e-6, z/T would overflow for logits that occur.
+  if (s.temperature != 0) check_range("temperature", s.temperature, 1e-6, 1e6);
   check_range("top_k", s.top_k, 0, 2147483647.0);
   check_range("top_p", s.top_p, 0, 1);
   check_range("min_p", s.min_p, 0, 1);

@@ -95,7 +95,7 @@ class Commands(ProgramTest):
         self.assertIn("temperature", self.isobit("run", TINY, "--prompts", bad, expect=2).err)
 
     def test_bench_prints_the_agreed_json(self):
-        results = self.isobit("bench", TINY, "--prompt-tokens", "16", "--gen-tokens", "4", "--concurrency", "1,2", "--rounds", "1", "--json", expect=0).json["results"]
+        results = self.isobit("bench", TINY, "--prompt-tokens", "16", "--gen-tokens", "4", "--concurrency", "1,2", "--rounds", "1", "--kernel-set", "cpu", "--json", expect=0).json["results"]
         self.assertEqual([r["concurrency"] for r in results], [1, 2])
         self.assertTrue(all(r["prefill_tokens_per_s"] > 0 and r["decode_tokens_per_s"] > 0 and r["kernel_set"] == "cpu" for r in results))
 

@@ -152,6 +152,8 @@ TEST_CASE("a parameter out of range is named with its range") {
   s.top_p = 1.5;
   CHECK_THROWS_WITH_AS(validate_sampling(s, 10), doctest::Contains("top_p"), Error);
   s = {};
+  s.temperature = 1e-40;  // z/T would overflow
+  CHECK_THROWS_WITH_AS(validate_sampling(s, 10), doctest::Contains("temperature"), Error);
   s.temperature = std::nan("");
   CHECK_THROWS_AS(validate_sampling(s, 10), Error);
   s = {};

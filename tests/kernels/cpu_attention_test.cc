@@ -71,6 +71,30 @@ TEST_CASE("cpu attention drops and keeps far-away splits as reference does") {
   }
 }
 
+TEST_CASE("a key that overflowed when it was stored never ends as a finite result") {
+  Numbers numbers(36);
+  ThreadPool pool(2);
+  std::vector<const KernelSet*> sets = cpu_variants();
+  sets.push_back(&reference_kernel_set());
+  for (const Sequence s : {Sequence{150, 1}, Sequence{300, 1}, Sequence{300, 20}}) {
+    for (const int32_t position : {0, 127, 128, 149}) {
+      for (const float key : {1e6f, -1e6f}) {  // infinite in f16: scores of +inf and -inf
+        Step step({s}, KvDType::kF16, 6, 2, 64, 1.0f, numbers);
+        std::fill(step.q.begin(), step.q.end(), 1.0f);
+        const std::vector<float> keys(2 * 64, key), values(2 * 64, 1.0f);
+        const int32_t sequence = 0;
+        const BatchView row{1, &position, &sequence, 1, step.batch.block_tables};
+        reference_kernel_set().kv_write(keys.data(), values.data(), 2 * 64, row, step.cache, pool);
+        for (const KernelSet* set : sets) {
+          INFO(set->isa, " kv_len=", s.kv_len, " position=", position, " key=", key);
+          const std::vector<float> out = step.run(*set, pool);
+          CHECK(std::all_of(out.begin(), out.end(), [](float v) { return std::isnan(v); }));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("a row's attention does not depend on the rows beside it") {
   Numbers numbers(36);
   ThreadPool pool(2);
