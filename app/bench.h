@@ -92,6 +92,9 @@ std::string weights_name(const Checkpoint& checkpoint);
 void bench_generation(const BenchArguments& arguments, const LoadedModel& loaded, Console& console,
                       std::vector<BenchSeries>& out);
 
+// Throws Error(environment) when llama-batched-bench is not in the folder.
+void require_llama_bench(const std::string& folder);
+
 // One process of llama-batched-bench: (prefill, decode) tokens per second for each concurrency.
 struct PeerRates {
   int concurrency = 1;

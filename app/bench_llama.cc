@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -105,71 +106,101 @@ std::string last_lines(const std::string& text, size_t n_bytes) {
   return text.size() <= n_bytes ? text : text.substr(text.size() - n_bytes);
 }
 
-// Lines that are JSON objects; the program talks between them.
-std::vector<PeerRates> rates_in(const std::string& output) {
+[[noreturn]] void fail_unreadable(const std::string& line, const std::string& reason) {
+  throw Error(ErrorCode::environment,
+              fmt::format("{} printed figures that cannot be used: {}: {}", kProgram, reason,
+                          printable(line.substr(0, 200))));
+}
+
+double rate_of(const Json& row, const char* key, const std::string& line) {
+  const auto it = row.find(key);
+  if (it == row.end() || !it->is_number())
+    fail_unreadable(line, fmt::format("no number '{}'", key));
+  const double rate = it->get<double>();
+  if (!(rate > 1e-6 && rate < 1e15)) fail_unreadable(line, fmt::format("'{}' is no speed", key));
+  return rate;
+}
+
+PeerRates rates_of(const std::string& line) {
+  Json row;
+  try {
+    row = parse_json(line, kProgram);
+  } catch (const Error& e) {
+    fail_unreadable(line, e.what());
+  }
+  const auto pl = row.find("pl");
+  if (pl == row.end() || !pl->is_number_integer() || *pl < 1 || *pl > INT32_MAX)
+    fail_unreadable(line, "no whole number 'pl'");
+  return {.concurrency = pl->get<int>(),
+          .prefill = rate_of(row, "speed_pp", line),
+          .decode = rate_of(row, "speed_tg", line)};
+}
+
+// Lines that are JSON objects, one per concurrency in the order asked for; the program talks
+// between them.
+std::vector<PeerRates> rates_in(const std::string& output, const std::vector<int>& concurrency) {
   std::vector<PeerRates> out;
   for (const std::string& line : split_words(output, '\n')) {
     if (!line.starts_with("{")) continue;
-    const Json row = parse_json(line, kProgram);
-    out.push_back({.concurrency = row.at("pl").get<int>(),
-                   .prefill = row.at("speed_pp").get<double>(),
-                   .decode = row.at("speed_tg").get<double>()});
+    out.push_back(rates_of(line));
+    if (out.size() > concurrency.size() || out.back().concurrency != concurrency[out.size() - 1])
+      fail_unreadable(line, "a concurrency that was not asked for here");
   }
+  if (out.size() != concurrency.size())
+    throw Error(ErrorCode::environment, fmt::format("{} printed {} of {} figures", kProgram,
+                                                    out.size(), concurrency.size()));
   return out;
 }
 
 }  // namespace
 
+void require_llama_bench(const std::string& folder) {
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::path(folder) / kProgram;
+  if (!std::filesystem::is_regular_file(program, error) || ::access(program.c_str(), X_OK) != 0)
+    throw Error(ErrorCode::environment, fmt::format("'{}' is not a program", program.string()),
+                "--llama is the folder that holds llama-batched-bench and its libraries");
+}
+
 std::vector<PeerRates> run_llama_bench(const BenchArguments& a, const std::string& model,
                                        int threads, int prompt_tokens) {
-  const std::string program = (std::filesystem::absolute(a.llama_folder) / kProgram).string();
-  if (::access(program.c_str(), X_OK) != 0)
-    throw Error(ErrorCode::environment, fmt::format("'{}' is not a program", program),
-                "--llama is the folder that holds llama-batched-bench and its libraries");
+  require_llama_bench(a.llama_folder);
+  const std::string program = (std::filesystem::path(a.llama_folder) / kProgram).string();
   const int most = *std::max_element(a.concurrency.begin(), a.concurrency.end());
   const std::string n_threads = std::to_string(threads);
-  std::vector<std::string> command = {program,
-                                      "-m",
-                                      model,
-                                      "-c",
-                                      std::to_string(most * (prompt_tokens + a.gen_tokens)),
-                                      "-b",
-                                      "2048",
-                                      "-ub",
-                                      "512",
-                                      "-npp",
-                                      std::to_string(prompt_tokens),
-                                      "-ntg",
-                                      std::to_string(a.gen_tokens),
-                                      "-npl",
-                                      fmt::format("{}", fmt::join(a.concurrency, ",")),
-                                      "-t",
-                                      n_threads,
-                                      "-tb",
-                                      n_threads,
-                                      "-fit",
-                                      "off",
-                                      "--output-format",
-                                      "jsonl"};
+  std::vector<std::string> command = {
+      program,
+      "-m",
+      model,
+      "-c",
+      std::to_string(int64_t{most} * (prompt_tokens + a.gen_tokens)),
+      "-b",
+      "2048",
+      "-ub",
+      "512",
+      "-npp",
+      std::to_string(prompt_tokens),
+      "-ntg",
+      std::to_string(a.gen_tokens),
+      "-npl",
+      fmt::format("{}", fmt::join(a.concurrency, ",")),
+      "-t",
+      n_threads,
+      "-tb",
+      n_threads,
+      "-fit",
+      "off",
+      "--output-format",
+      "jsonl"};
   command.insert(command.end(), a.llama_flags.begin(), a.llama_flags.end());
-  const Finished done = run_program(std::move(command), std::filesystem::absolute(a.llama_folder));
-  std::vector<PeerRates> rates;
-  if (done.status == 0) {
-    try {
-      rates = rates_in(done.output);
-    } catch (const Json::exception& e) {
-      throw Error(ErrorCode::environment,
-                  fmt::format("{} printed figures that cannot be read: {}", kProgram, e.what()));
-    }
-  }
-  if (done.status != 0 || rates.size() != a.concurrency.size()) {
+  const Finished done = run_program(std::move(command), a.llama_folder);
+  if (done.status != 0) {
     throw Error(ErrorCode::environment,
-                fmt::format("{} failed ({}, {} of {} figures); its last words: {}", kProgram,
-                            how_it_ended(done.status), rates.size(), a.concurrency.size(),
-                            printable(last_lines(done.errors, 400))),
+                fmt::format("{} failed ({}); its last words: {}", kProgram,
+                            how_it_ended(done.status), printable(last_lines(done.errors, 400))),
                 "--llama-flags passes it more flags");
   }
-  return rates;
+  return rates_in(done.output, a.concurrency);
 }
 
 }  // namespace isobit::app

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/bench.h"
+#include "app/interruption.h"
 #include "base/error.h"
 #include "engine/engine.h"
 #include "kernels/registry.h"
@@ -29,9 +30,13 @@ double now_ms() {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "isobit-bench-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr)
-      throw Error(ErrorCode::environment, "cannot create a temporary folder");
+    std::error_code error;
+    const auto parent = std::filesystem::temp_directory_path(error);
+    std::string name = (parent / "isobit-bench-XXXXXX").string();
+    if (error || ::mkdtemp(name.data()) == nullptr)
+      throw Error(ErrorCode::environment,
+                  "cannot create a temporary folder for the store of --recording",
+                  "TMPDIR names the folder that it goes into");
     path_ = name;
   }
   ~TemporaryFolder() {
@@ -77,10 +82,11 @@ class Recorded {
         .context_tokens = static_cast<int32_t>(loaded_.checkpoint->config().max_positions),
         .max_concurrency = static_cast<int32_t>(requests_.size())};
     options.now_ms = now_ms;
+    options.stop = &interrupted();
     options.neighbour_tokens = [](int32_t, uint64_t) { return std::vector<int32_t>(); };
     const auto sink = store.recorder(header.id);
     const double start = now_ms();
-    run_plan(plan_, target_, *sink, options);
+    if (run_plan(plan_, target_, *sink, options).interrupted) throw_interruption();
     return now_ms() - start;
   }
 
@@ -121,6 +127,7 @@ class Alone {
 
 void bench_recording(const BenchArguments& arguments, const LoadedModel& loaded, Console& console,
                      std::vector<RecordingCost>& out) {
+  watch_for_interruption();  // a signal must not leave the store behind
   for (const int concurrency : arguments.concurrency) {
     const BenchPoint point{.model = loaded.source,
                            .weights = weights_name(*loaded.checkpoint),
@@ -133,6 +140,7 @@ void bench_recording(const BenchArguments& arguments, const LoadedModel& loaded,
     recorded.run_ms();  // both warm
     RecordingCost cost{.point = point, .cost = {}};
     for (int round = 0; round < arguments.rounds; ++round) {
+      if (interrupted()) throw_interruption();
       double with = 0, without = 0;
       if (round % 2)
         with = recorded.run_ms(), without = alone.run_ms();

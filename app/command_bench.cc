@@ -1,8 +1,10 @@
 // `isobit bench`: what speed the engine reaches here, and what its invariance costs.
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
+#include "app/audit.h"
 #include "app/bench.h"
 #include "app/exit_codes.h"
 #include "app/word_lists.h"
@@ -42,6 +44,14 @@ void warn_of_threads(const BenchArguments& a, Console& console) {
                              most, n_cores()));
 }
 
+constexpr int kMostThreads = 1024;
+
+template <class T>
+void require_distinct(const char* flag, const std::vector<T>& values) {
+  if (std::set<T>(values.begin(), values.end()).size() != values.size())
+    throw Error(ErrorCode::usage, fmt::format("{}: the same value twice", flag));
+}
+
 BenchArguments checked(BenchFlags flags, Console& console) {
   BenchArguments a = std::move(flags.arguments);
   a.prompt_tokens = positive_numbers("--prompt-tokens", flags.prompt_tokens);
@@ -52,10 +62,34 @@ BenchArguments checked(BenchFlags flags, Console& console) {
   if (a.gen_tokens < 2)
     throw Error(ErrorCode::usage,
                 "--gen-tokens must be at least 2: the first token belongs to prefill");
-  a.kernel_sets =
-      flags.kernel_sets.empty() ? default_sets(console) : split_words(flags.kernel_sets);
+  const bool alone = flags.kernels || flags.recording;
+  if (alone &&
+      (flags.kernels == flags.recording || !flags.kernel_sets.empty() || !a.llama_folder.empty()))
+    throw Error(ErrorCode::usage,
+                "--kernels and --recording measure the cpu set alone: not both, and without "
+                "--kernel-set and --llama");
+  a.kernel_sets = alone                       ? std::vector<std::string>{"cpu"}
+                  : flags.kernel_sets.empty() ? default_sets(console)
+                                              : split_words(flags.kernel_sets);
   for (const std::string& set : a.kernel_sets)
     kernel_set(set, set == "cpu" ? a.isa : "");  // refuses before a model is read
+  if (!a.isa.empty() &&
+      std::find(a.kernel_sets.begin(), a.kernel_sets.end(), "cpu") == a.kernel_sets.end())
+    throw Error(ErrorCode::usage,
+                "--isa chooses among the variants of the cpu set, which is not in --kernel-set");
+  require_distinct("MODEL", a.models);
+  require_distinct("--kernel-set", a.kernel_sets);
+  require_distinct("--concurrency", a.concurrency);
+  require_distinct("--prompt-tokens", a.prompt_tokens);
+  require_distinct("--threads", a.threads);
+  if (flags.recording && (a.threads.size() > 1 || a.prompt_tokens.size() > 1))
+    throw Error(ErrorCode::usage,
+                "--recording takes one value of --threads and of --prompt-tokens");
+  if (*std::max_element(a.threads.begin(), a.threads.end()) > kMostThreads ||
+      *std::max_element(a.concurrency.begin(), a.concurrency.end()) > kMaxConcurrency)
+    throw Error(ErrorCode::usage,
+                fmt::format("at most {} threads and {} sequences", kMostThreads, kMaxConcurrency));
+  if (!a.llama_folder.empty()) require_llama_bench(a.llama_folder);
   if (!flags.llama_flags.empty()) a.llama_flags = split_words(flags.llama_flags, ' ');
   if (a.llama_folder.empty() && (!a.llama_flags.empty() || !a.llama_model.empty()))
     throw Error(ErrorCode::usage, "--llama-flags and --llama-model need --llama");
@@ -66,7 +100,7 @@ BenchArguments checked(BenchFlags flags, Console& console) {
 void require_context(const BenchArguments& a, const LoadedModel& loaded) {
   const int64_t context = loaded.checkpoint->config().max_positions;
   const int longest = *std::max_element(a.prompt_tokens.begin(), a.prompt_tokens.end());
-  if (longest + a.gen_tokens > context) {
+  if (int64_t{longest} + a.gen_tokens > context) {
     throw Error(ErrorCode::usage,
                 fmt::format("{} prompt and {} generated tokens do not fit the context of {}",
                             longest, a.gen_tokens, context));

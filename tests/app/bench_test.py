@@ -5,9 +5,10 @@ import json
 import os
 import subprocess
 import sys
+import time
 import unittest
 
-from program import TINY, ProgramTest
+from program import PROGRAM, TINY, ProgramTest
 
 SHORT = ("--prompt-tokens", "16", "--gen-tokens", "4", "--rounds", "1")
 SCRIPT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "scripts", "bench_peers"))
@@ -79,6 +80,33 @@ class Bench(ProgramTest):
         self.isobit("bench", TINY, *SHORT, "--kernel-set", "cpu", "--llama", odd, expect=3)
         self.isobit("bench", TINY, *SHORT, "--llama-flags=-x", expect=2)
 
+    def test_figures_that_cannot_be_are_refused(self):
+        rows = ['{"pl":1,"speed_pp":0,"speed_tg":1}', '{"pl":1,"speed_pp":1,"speed_tg":-1}', '{"pl":1,"speed_pp":1,"speed_tg":1e300}',
+                '{"pl":7,"speed_pp":1,"speed_tg":1}', '{"pl":4294967297,"speed_pp":1,"speed_tg":1}', '{"pl":1.9,"speed_pp":1,"speed_tg":1}',
+                '{"pl":1,"speed_pp":null,"speed_tg":1}', '{"pl":1,"speed_pp":NaN,"speed_tg":1}', '{"pl":1', '{garbage', '{}', '', 'talk']
+        for row in rows:
+            with self.subTest(row):
+                self.write("row", row)
+                folder = self.fake_llama(then="")
+                self.write("llama/llama-batched-bench", f"#!/bin/sh\ncat {self.path('row')}\n")
+                failed = self.isobit("bench", TINY, *SHORT, "--kernel-set", "cpu", "--llama", folder, expect=3)
+                self.assertIn("llama-batched-bench", failed.err)
+                self.assertEqual(failed.out, "")
+
+    def test_recording_without_a_temporary_folder_is_said(self):
+        self.assertIn("TMPDIR", self.isobit("bench", TINY, *SHORT, "--recording", env={"TMPDIR": self.path("none")}, expect=3).err)
+
+    def test_a_signal_leaves_no_temporary_folder(self):
+        os.mkdir(self.path("tmp"))
+        running = subprocess.Popen([PROGRAM, "bench", TINY, "--recording", "--rounds", "1000"], env={**os.environ, "TMPDIR": self.path("tmp")},
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while not os.listdir(self.path("tmp")):
+            self.assertIsNone(running.poll())
+            time.sleep(0.01)
+        running.terminate()
+        self.assertEqual(running.wait(), 143)
+        self.assertEqual(os.listdir(self.path("tmp")), [])
+
     def test_two_lengths_give_the_cost_of_context(self):
         printed = self.isobit("bench", TINY, "--prompt-tokens", "16,64", "--gen-tokens", "4", "--rounds", "1", "--kernel-set", "cpu", expect=0).out
         self.assertRegex(printed, r"decode cost, BF16 cpu, 1 at once, \d+ threads: .* us per token of context")
@@ -99,6 +127,12 @@ class Bench(ProgramTest):
         self.isobit("bench", TINY, *SHORT, "--isa", "neon" if os.uname().machine == "x86_64" else "avx2", expect=3)
         self.isobit("bench", TINY, *SHORT, "--isa", "avx3", expect=2)
         self.isobit("bench", TINY, "--gen-tokens", "1", expect=2)
+        self.isobit("bench", TINY, TINY, expect=2)
+        self.isobit("bench", TINY, "--concurrency", "1,1", expect=2)
+        self.isobit("bench", TINY, "--kernel-set", "reference", "--isa", "portable", expect=2)
+        self.isobit("bench", TINY, "--kernels", "--recording", expect=2)
+        self.isobit("bench", TINY, "--threads", "100000", expect=2)
+        self.isobit("bench", TINY, "--gen-tokens", "2147483647", expect=2)
         self.isobit("bench", TINY, "--rounds", "0", expect=2)
         self.isobit("bench", TINY, "--threads", "0", expect=2)
         self.assertIn("context", self.isobit("bench", TINY, "--prompt-tokens", "100000", expect=2).err)
@@ -112,7 +146,7 @@ class Bench(ProgramTest):
         self.fake_llama()
         found = self.peers(ISOBIT_PEERS=self.folder)
         self.assertEqual(found.returncode, 0, found.stderr)
-        self.assertEqual([line.split()[5] for line in found.stdout.splitlines() if " llama.cpp " in line and "threads" not in line.split()[0]][-1:], ["32"])
+        self.assertEqual([line.split()[4] for line in found.stdout.splitlines() if " llama.cpp " in line][-1:], ["32"])
         self.assertEqual(self.peers("--llama", self.folder).returncode, 3)
 
 
