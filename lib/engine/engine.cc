@@ -90,8 +90,8 @@ struct Engine::Run {
       for (int32_t choice = 0; choice < requests[i].sampling.n; ++choice)
         waiting.emplace_back(i, choice);
     }
-    std::stable_sort(waiting.begin(), waiting.end(), [&](const auto& a, const auto& b) {
-      return arrival(a.first) < arrival(b.first);
+    std::sort(waiting.begin(), waiting.end(), [&](const auto& a, const auto& b) {
+      return std::pair(arrival(a.first), a) < std::pair(arrival(b.first), b);
     });
   }
 
