@@ -170,7 +170,7 @@ struct Attention {
         const int64_t n = smaller(Tiles::kMaxRows, q.n_queries - i);
         Tiles::template kernel<false>(n)(
             q.scratch.panel, dim, q.scratch.queries + i * dim, dim, Fold{},
-            q.scratch.scores + i * kAttentionSplit + b * kKvBlockTokens, kAttentionSplit);
+            q.scratch.scores + i * kAttentionSplit + b * kKvBlockTokens, kAttentionSplit, {});
       }
     }
   }
@@ -232,13 +232,13 @@ struct Attention {
         const int64_t common = q.visible(i, split);  // rows ascend, so the first sees the least
         const float* p = q.scratch.scores + i * kAttentionSplit;
         Tiles::template kernel<false>(n)(panel, common, p, kAttentionSplit, Fold{},
-                                         q.o(slot, i) + d0, stride);
+                                         q.o(slot, i) + d0, stride, {});
         for (int64_t j = 0; j < n; ++j) {
           const int64_t rest = q.visible(i + j, split) - common;
           if (rest > 0) {
             Tiles::template kernel<true>(1)(panel + common * kColumns, rest,
                                             p + j * kAttentionSplit + common, kAttentionSplit,
-                                            Fold{}, q.o(slot, i + j) + d0, stride);
+                                            Fold{}, q.o(slot, i + j) + d0, stride, {});
           }
         }
       }

@@ -1,6 +1,5 @@
 // Kernels that turn packed weights into f32 in registers and use them at once, for all of up to
-// V::kDirectRows rows. With kKeep they also leave the f32 weights in a tile that stays in L1, so
-// that further rows need no unpacking of their own (cpu_tile.h).
+// V::kDirectRows rows.
 #pragma once
 
 #include "kernels/cpu/cpu_formats.h"
@@ -29,7 +28,7 @@ struct DirectKernels {
       __builtin_prefetch(reinterpret_cast<const void*>(address + line), 0, 2);
   }
 
-  template <class Format, int kRows, bool kKeep>
+  template <class Format, int kRows>
   static void plain(const LeafJob& given) {
     const LeafJob job = given;  // a copy that no store can reach stays in registers
     constexpr int kVectors = vectors(kRows);
@@ -41,7 +40,6 @@ struct DirectKernels {
         for (int i = 0; i < kVectors; ++i) {
           const int c = (i0 + i) * V::kWidth;
           const V w = Format::weight(job.panel, job.k0 + k, c);
-          if constexpr (kKeep) w.store(job.keep + k * kPanelColumns + c);
           sums.add(i, w, job.x + k, job.x_stride);
         }
       }
@@ -83,30 +81,29 @@ struct DirectKernels {
   };
 
   // J of 8 consecutive k.
-  template <class Format, int J, bool kKeep, int kRows, int kVectors>
+  template <class Format, int J, int kRows, int kVectors>
   ISOBIT_LANES_INLINE static void step(LeafSums<V, kRows, kVectors>& sums,
                                        const Eight<Format, kVectors>& eight,
                                        const Span<Format, kVectors>& span, const float* x,
-                                       int64_t x_stride, float* keep) {
+                                       int64_t x_stride) {
 #pragma GCC unroll 32
     for (int i = 0; i < kVectors; ++i) {
       const V w = Format::template weight<J>(eight.held[i], span.scales[i]);
-      if constexpr (kKeep) w.store(keep + J * kPanelColumns + i * V::kWidth);
       sums.add(i, w, x + J, x_stride);
     }
   }
 
-  template <class Format, bool kKeep, int kRows, int kVectors, int... kSteps>
+  template <class Format, int kRows, int kVectors, int... kSteps>
   ISOBIT_LANES_INLINE static void steps(Steps<kSteps...>, LeafSums<V, kRows, kVectors>& sums,
                                         const std::byte* panel, uint64_t k, int c,
                                         const Span<Format, kVectors>& span, const float* x,
-                                        int64_t x_stride, float* keep) {
+                                        int64_t x_stride) {
     const Eight<Format, kVectors> eight(panel, k, c);
-    (step<Format, kSteps, kKeep>(sums, eight, span, x, x_stride, keep), ...);
+    (step<Format, kSteps>(sums, eight, span, x, x_stride), ...);
   }
 
   // REQUIRES: k0 and n_k are multiples of kSpan.
-  template <class Format, int kRows, bool kKeep>
+  template <class Format, int kRows>
   static void block(const LeafJob& given) {
     const LeafJob job = given;  // a copy that no store can reach stays in registers
     constexpr int kVectors = vectors(kRows);
@@ -118,8 +115,8 @@ struct DirectKernels {
         const Span<Format, kVectors> span(job.panel, k0, c);
         if (i0 == 0) prefetch_span<Format>(job.panel, k0 + kPrefetchDistance);
         for (int64_t k = begin; k < begin + Format::kSpan; k += 8) {
-          steps<Format, kKeep>(EightSteps{}, sums, job.panel, static_cast<uint64_t>(job.k0 + k), c,
-                               span, job.x + k, job.x_stride, job.keep + k * kPanelColumns + c);
+          steps<Format>(EightSteps{}, sums, job.panel, static_cast<uint64_t>(job.k0 + k), c, span,
+                        job.x + k, job.x_stride);
         }
       }
       sums.finish(job.fold, c, job.out, job.out_stride);
@@ -135,8 +132,8 @@ struct DirectKernels {
                                              const Span<Format, kVectors> (&span)[2],
                                              const float* x, int64_t x_stride) {
     const Eight<Format, kVectors> eight[2] = {{panel, k, c}, {panel, k + kTreeLeaf, c}};
-    ((step<Format, kSteps, false>(sums[0], eight[0], span[0], x, x_stride, nullptr),
-      step<Format, kSteps, false>(sums[1], eight[1], span[1], x + kTreeLeaf, x_stride, nullptr)),
+    ((step<Format, kSteps>(sums[0], eight[0], span[0], x, x_stride),
+      step<Format, kSteps>(sums[1], eight[1], span[1], x + kTreeLeaf, x_stride)),
      ...);
   }
 
@@ -171,19 +168,16 @@ struct DirectKernels {
   struct Table {
     Kernel direct[V::kDirectRows + 1];  // by number of rows
     Kernel pair[3];  // two leaves of 128 at once, for 1 or 2 rows; null where it does not pay
-    Kernel keep;     // V::kDirectRows rows
   };
 
   template <class Format, int... kRows>
   static constexpr Table plain_table(Steps<kRows...>) {
-    return {
-        {nullptr, &plain<Format, kRows + 1, false>...}, {}, &plain<Format, V::kDirectRows, true>};
+    return {{nullptr, &plain<Format, kRows + 1>...}, {}};
   }
 
   template <class Format, int... kRows>
   static constexpr Table block_table(Steps<kRows...>) {
-    Table table{
-        {nullptr, &block<Format, kRows + 1, false>...}, {}, &block<Format, V::kDirectRows, true>};
+    Table table{{nullptr, &block<Format, kRows + 1>...}, {}};
     if constexpr (V::kPairLeaves) {
       table.pair[1] = &block_pair<Format, 1>;
       table.pair[2] = &block_pair<Format, 2>;

@@ -44,7 +44,6 @@ struct LeafJob {
   float* out = nullptr;  // (rows, 32) with row stride out_stride
   int64_t out_stride = 0;
   Fold fold;
-  float* keep = nullptr;  // (n_k, 32): where a kernel that unpacks leaves the weights for others
 };
 
 // kRows x kVectors accumulators, of the columns from kVectors * V::kWidth * index on.

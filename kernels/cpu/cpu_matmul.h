@@ -1,11 +1,10 @@
 // matmul over packed panels: the contract's Tree in registers.
 //
 // One work item is a few panels (32 columns each) times a block of rows. For each leaf of 128 k, in
-// order: up to V::kDirectRows rows go through a direct kernel (cpu_direct.h); with more rows it
-// also leaves the f32 weights in L1, and the other rows go through the f32 tile kernel
-// (cpu_tile.h). Partial sums wait in slots for their partner, as in a binary counter, which is the
-// balanced rule; a kernel adds those that its leaf completes before it stores. Segments combine the
-// same way, one level further out.
+// order: few rows go through a direct kernel (cpu_direct.h); with more, the weights are unpacked
+// into L1 once and all rows go through the f32 tile kernel (cpu_tile.h). Partial sums wait in slots
+// for their partner, as in a binary counter, which is the balanced rule; a kernel adds those that
+// its leaf completes before it stores. Segments combine the same way, one level further out.
 #pragma once
 
 #include "base/error.h"
@@ -25,20 +24,33 @@ template <class V>
 struct Matmul {
   using Direct = DirectKernels<V>;
   using Tiles = TileKernels<V>;
-  static constexpr int64_t kRowBlock = 8 * Tiles::kMaxRows;
+  static constexpr int64_t kRowBlockFloats = 1 << 17;  // of x: half of a second-level cache
   static constexpr int64_t kUnpackedRows =
       kTreeLeaf + 64;  // a leaf that starts or ends inside a block of 32 k
 
   struct FormatKernels {
     const typename Direct::Table* direct;
-    typename Tiles::Unpack unpack;  // null: any leaf goes through a direct kernel
+    int64_t direct_rows;            // as many rows go through direct kernels
+    typename Tiles::Unpack unpack;  // null: the stored weights are f32
+    int64_t k_per_block, block_bytes;
+    int64_t alignment;  // of k, for all of these
   };
 
   template <class Format>
-  static constexpr FormatKernels kPlain{&Direct::template kPlain<Format>, nullptr};
+  static constexpr FormatKernels kPlain{
+      &Direct::template kPlain<Format>,
+      Format::kBytes == 2 ? V::kDirectRowsPlain : V::kDirectRows,
+      Format::kBytes == 2 ? &Tiles::template unpack_plain<Format> : nullptr,
+      1,
+      Format::kBytes* kPanelColumns,
+      1};
   template <class Format>
   static constexpr FormatKernels kBlock{&Direct::template kBlock<Format>,
-                                        &Tiles::template unpack<Format>};
+                                        V::kDirectRowsBlock,
+                                        &Tiles::template unpack_block<Format>,
+                                        Format::kBlock,
+                                        Format::kBlockBytes,
+                                        32};
 
   static const FormatKernels& kernels_of(DType dtype) {
     switch (dtype) {
@@ -96,17 +108,36 @@ struct Matmul {
 
   // ---- one leaf ----
 
-  static void tiles(const float* w, int64_t n_k, const RowBlock& rows, int64_t k0,
-                    int64_t first_row, const Sink& sink) {
-    const int64_t left = rows.n_rows - first_row;
-    if (left <= 0) return;
-    const int64_t n_tiles = (left + Tiles::kMaxRows - 1) / Tiles::kMaxRows;
-    const int64_t per_tile = (left + n_tiles - 1) / n_tiles;
-    for (int64_t r = first_row; r < rows.n_rows; r += per_tile) {
+  // The stored weights of n_k values of k.
+  struct Bytes {
+    const std::byte* begin;
+    int64_t n;
+  };
+  static Bytes bytes_of(const FormatKernels& kernels, const Panel& panel, int64_t k0, int64_t n_k) {
+    return {panel.weights + k0 * kernels.block_bytes / kernels.k_per_block,
+            n_k * kernels.block_bytes / kernels.k_per_block};
+  }
+
+  // Of passes of much the same size, `most` rows at a time.
+  static int64_t rows_per_pass(int64_t n_rows, int64_t most) {
+    const int64_t n_passes = (n_rows + most - 1) / most;
+    return (n_rows + n_passes - 1) / n_passes;
+  }
+
+  // next: what the tiles fetch ahead between them.
+  static void tiles(const float* w, int64_t n_k, const RowBlock& rows, int64_t k0, const Sink& sink,
+                    const Bytes& next) {
+    const int64_t per_tile = rows_per_pass(rows.n_rows, Tiles::kMaxRows);
+    const int64_t n_tiles = (rows.n_rows + per_tile - 1) / per_tile;
+    const int64_t stride = (next.n + n_tiles * n_k - 1) / (n_tiles * n_k);
+    auto ahead = reinterpret_cast<uintptr_t>(next.begin);
+    for (int64_t r = 0; r < rows.n_rows; r += per_tile) {
       const int64_t n = rows.n_rows - r < per_tile ? rows.n_rows - r : per_tile;
       const Sink to = sink.from_row(r);
       Tiles::template kernel<false>(n)(w, n_k, rows.x + r * rows.x_stride + k0, rows.x_stride,
-                                       to.fold, to.out, to.out_stride);
+                                       to.fold, to.out, to.out_stride,
+                                       {ahead, static_cast<uintptr_t>(stride)});
+      ahead += static_cast<uintptr_t>(stride * n_k);
     }
   }
 
@@ -119,27 +150,34 @@ struct Matmul {
             .x_stride = rows.x_stride,
             .out = sink.out,
             .out_stride = sink.out_stride,
-            .fold = sink.fold,
-            .keep = rows.unpacked};
+            .fold = sink.fold};
+  }
+
+  static void direct(const FormatKernels& kernels, const Panel& panel, const RowBlock& rows,
+                     int64_t k0, int64_t n_k, const Sink& sink) {
+    const int64_t per_pass = rows_per_pass(rows.n_rows, V::kDirectRows);
+    for (int64_t r = 0; r < rows.n_rows; r += per_pass) {
+      const int64_t n = rows.n_rows - r < per_pass ? rows.n_rows - r : per_pass;
+      LeafJob job = leaf_job(panel, rows, k0, n_k, sink.from_row(r));
+      job.x += r * rows.x_stride;
+      kernels.direct->direct[n](job);
+    }
   }
 
   static void leaf(const FormatKernels& kernels, const Panel& panel, const RowBlock& rows,
                    int64_t k0, int64_t n_k, const Sink& sink) {
-    if (kernels.unpack != nullptr && (k0 % 32 != 0 || n_k % 32 != 0)) {
-      const int64_t begin = k0 / 32 * 32, end = (k0 + n_k + 31) / 32 * 32;
-      kernels.unpack(panel.weights, begin, end - begin, rows.unpacked);
-      return tiles(rows.unpacked + (k0 - begin) * kPanelColumns, n_k, rows, k0, 0, sink);
-    }
-    if (rows.n_rows <= V::kDirectRows)
-      return kernels.direct->direct[rows.n_rows](leaf_job(panel, rows, k0, n_k, sink));
-    const LeafJob job = leaf_job(panel, rows, k0, n_k, sink);
-    if (panel.dtype == DType::kF32) {  // is its own tile
-      kernels.direct->direct[V::kDirectRows](job);
+    const bool aligned = k0 % kernels.alignment == 0 && n_k % kernels.alignment == 0;
+    if (aligned && rows.n_rows <= kernels.direct_rows)
+      return direct(kernels, panel, rows, k0, n_k, sink);
+    const Bytes next = bytes_of(kernels, panel, k0 + n_k, n_k);
+    if (kernels.unpack == nullptr) {
       const auto* w = reinterpret_cast<const float*>(panel.weights) + k0 * kPanelColumns;
-      return tiles(w, n_k, rows, k0, V::kDirectRows, sink);
+      return tiles(w, n_k, rows, k0, sink, next);
     }
-    kernels.direct->keep(job);
-    tiles(rows.unpacked, n_k, rows, k0, V::kDirectRows, sink);
+    const int64_t begin = k0 / kernels.alignment * kernels.alignment;
+    const int64_t end = (k0 + n_k + kernels.alignment - 1) / kernels.alignment * kernels.alignment;
+    kernels.unpack(panel.weights, begin, end - begin, rows.unpacked);
+    tiles(rows.unpacked + (k0 - begin) * kPanelColumns, n_k, rows, k0, sink, next);
   }
 
   // ---- one panel, one block of rows ----
@@ -174,8 +212,9 @@ struct Matmul {
   static void segment(const FormatKernels& kernels, const Panel& panel, const RowBlock& rows,
                       int64_t k0, int64_t n_k, int64_t last_joins, const Sink* last, Slots& slots) {
     const int64_t base = slots.depth;
-    const typename Direct::Kernel pair =
-        rows.n_rows <= 2 && k0 % 32 == 0 ? kernels.direct->pair[rows.n_rows] : nullptr;
+    const typename Direct::Kernel pair = rows.n_rows <= 2 && k0 % kernels.alignment == 0
+                                             ? kernels.direct->pair[rows.n_rows]
+                                             : nullptr;
     for (int64_t done = 0, index = 0; done < n_k;) {
       const bool two = pair != nullptr && index % 2 == 0 && n_k - done >= 2 * kTreeLeaf;
       const int64_t left = n_k - done;
@@ -241,6 +280,11 @@ struct Matmul {
     }
   }
 
+  static int64_t row_block(int64_t n_in) {
+    const int64_t n_tiles = kRowBlockFloats / (n_in * Tiles::kMaxRows);
+    return Tiles::kMaxRows * (n_tiles < 4 ? 4 : n_tiles > 32 ? 32 : n_tiles);
+  }
+
   static void run(const PackedMatrix& packed, const float* x, int64_t n_rows, float* y,
                   ThreadPool& pool) {
     if (n_rows <= 0) return;
@@ -250,8 +294,9 @@ struct Matmul {
     const int64_t wanted_items = pool.n_threads() == 1 ? 1 : 16 * pool.n_threads();
     const int64_t panels_per_group = w.n_panels / wanted_items > 1 ? w.n_panels / wanted_items : 1;
     const int64_t n_groups = (w.n_panels + panels_per_group - 1) / panels_per_group;
-    const int64_t n_blocks = (n_rows + kRowBlock - 1) / kRowBlock;
-    const Job job{&w, x, y, n_rows, (n_rows + n_blocks - 1) / n_blocks, n_groups, panels_per_group};
+    const int64_t rows = rows_per_pass(n_rows, row_block(w.n_in));
+    const int64_t n_blocks = (n_rows + rows - 1) / rows;
+    const Job job{&w, x, y, n_rows, rows, n_groups, panels_per_group};
     run_items(pool, n_groups * n_blocks, &job,
               [](const void* j, int64_t item) { run_item(*static_cast<const Job*>(j), item); });
   }

@@ -11,11 +11,19 @@ struct TileKernels {
   static constexpr int kMaxRows = V::kTileRows;
   static constexpr int kPanelVectors = static_cast<int>(kPanelColumns) / V::kWidth;
 
+  // What the second-level cache is asked for while a tile is computed: one address per k, `stride`
+  // bytes apart. Spread like this, memory brings the next leaf's weights at a steady rate; in a
+  // burst, the kernel that unpacks them would wait. stride 0: nothing.
+  struct Ahead {
+    uintptr_t address = 0;
+    uintptr_t stride = 0;
+  };
+
   // w: (n_k, 32); x: (kRows, n_k) with row stride x_stride; out: (kRows, 32) with row stride
   // out_stride. kContinue: the chains go on from what `out` holds, else they start at +0.
   template <int kRows, bool kContinue>
   static void tile(const float* w, int64_t n_k, const float* x, int64_t x_stride, const Fold& fold,
-                   float* out, int64_t out_stride) {
+                   float* out, int64_t out_stride, const Ahead& ahead) {
     constexpr int kVectors = V::kTileVectors < kPanelVectors ? V::kTileVectors : kPanelVectors;
     for (int i0 = 0; i0 < kPanelVectors; i0 += kVectors) {
       const int c = i0 * V::kWidth;
@@ -29,7 +37,10 @@ struct TileKernels {
         }
       }
       const float* column = w + c;
-      for (int64_t k = 0; k < n_k; ++k, column += kPanelColumns) {
+      // Asking for what is there costs nothing; asking for nothing would walk the page tables.
+      uintptr_t soon = ahead.stride == 0 ? reinterpret_cast<uintptr_t>(w) : ahead.address;
+      for (int64_t k = 0; k < n_k; ++k, column += kPanelColumns, soon += ahead.stride) {
+        __builtin_prefetch(reinterpret_cast<const void*>(soon), 0, 3);
         V weights[kVectors];
 #pragma GCC unroll 32
         for (int i = 0; i < kVectors; ++i) weights[i] = V::load(column + i * V::kWidth);
@@ -45,7 +56,7 @@ struct TileKernels {
   }
 
   using Tile = void (*)(const float* w, int64_t n_k, const float* x, int64_t x_stride,
-                        const Fold& fold, float* out, int64_t out_stride);
+                        const Fold& fold, float* out, int64_t out_stride, const Ahead& ahead);
 
   template <bool kContinue, int... kRows>
   static Tile tile_of(Steps<kRows...>, int64_t rows) {
@@ -58,7 +69,7 @@ struct TileKernels {
     return tile_of<kContinue>(CountUp<kMaxRows>{}, rows);
   }
 
-  // ---- unpacking without computing: leaves that start or end inside a block ----
+  // ---- unpacking ----
 
   using Unpack = void (*)(const std::byte* panel, int64_t k0, int64_t n_k, float* out);
 
@@ -68,9 +79,19 @@ struct TileKernels {
     (Format::template weight<kSteps>(held, scales).store(out + kSteps * kPanelColumns), ...);
   }
 
-  // out: (n_k, 32). REQUIRES: k0 and n_k are multiples of kSpan.
+  // out: (n_k, 32).
   template <class Format>
-  static void unpack(const std::byte* panel, int64_t k0, int64_t n_k, float* out) {
+  static void unpack_plain(const std::byte* panel, int64_t k0, int64_t n_k, float* out) {
+    for (int64_t k = k0; k < k0 + n_k; ++k, out += kPanelColumns) {
+#pragma GCC unroll 32
+      for (int c = 0; c < static_cast<int>(kPanelColumns); c += V::kWidth)
+        Format::weight(panel, k, c).store(out + c);
+    }
+  }
+
+  // The same. REQUIRES: k0 and n_k are multiples of kSpan.
+  template <class Format>
+  static void unpack_block(const std::byte* panel, int64_t k0, int64_t n_k, float* out) {
     for (int64_t span = 0; span < n_k; span += Format::kSpan) {
 #pragma GCC unroll 4
       for (int c = 0; c < static_cast<int>(kPanelColumns); c += V::kWidth) {

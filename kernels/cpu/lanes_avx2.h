@@ -29,6 +29,7 @@ struct Avx2Lanes {
   static constexpr int kWidth = 8;
   // 16 registers: 6 rows of 2 vectors leave 4 for the weights and x; unpacking needs some of them.
   static constexpr int kTileRows = 6, kTileVectors = 2, kDirectRows = 4;
+  static constexpr int kDirectRowsPlain = 16, kDirectRowsBlock = 4;
   static constexpr bool kPairLeaves = false;
 
   __m256 v;

@@ -35,6 +35,7 @@ struct Avx512Lanes {
   static constexpr int kWidth = 16;
   // 32 registers: 12 rows of 2 vectors leave 8 for the weights and x.
   static constexpr int kTileRows = 12, kTileVectors = 2, kDirectRows = 8;
+  static constexpr int kDirectRowsPlain = 32, kDirectRowsBlock = 16;
   static constexpr bool kPairLeaves = true;
 
   __m512 v;

@@ -33,6 +33,7 @@ struct NeonLanes {
   static constexpr int kWidth = 4;
   // 32 registers: 6 rows of 4 vectors leave 8 for the weights and x.
   static constexpr int kTileRows = 6, kTileVectors = 4, kDirectRows = 3;
+  static constexpr int kDirectRowsPlain = 12, kDirectRowsBlock = 6;
   static constexpr bool kPairLeaves = true;
 
   float32x4_t v;

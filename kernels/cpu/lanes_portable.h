@@ -41,6 +41,7 @@ struct PortableLanes {
   static constexpr int kWidth = PortableInt::kWidth;
   // Tiles that keep a leaf's sums in cache; there are no registers to fit.
   static constexpr int kTileRows = 4, kTileVectors = 4, kDirectRows = 2;
+  static constexpr int kDirectRowsPlain = 8, kDirectRowsBlock = 2;
   static constexpr bool kPairLeaves = false;
 
   float v[kWidth];

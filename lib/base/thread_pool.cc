@@ -68,6 +68,17 @@ void set_ieee_float_environment() {
 }
 
 struct ThreadPool::State {
+  // A thread's own stretch of the items, from which the others help themselves once they are done
+  // with theirs. Neighbouring items share data, and the same thread meets the same ones again in
+  // the next call.
+  struct alignas(64) Range {
+    std::atomic<size_t> next{0};
+    size_t end = 0;
+  };
+
+  explicit State(int n_threads) : ranges(static_cast<size_t>(n_threads)) {}
+
+  std::vector<Range> ranges;  // one per thread
   std::vector<std::thread> workers;
   std::mutex mutex;
   std::condition_variable wake;
@@ -77,20 +88,31 @@ struct ThreadPool::State {
 
   // One job at a time; written before `generation` moves, read after.
   const std::function<void(size_t, int)>* body = nullptr;
-  size_t n_items = 0;
-  alignas(64) std::atomic<size_t> next_item{0};
   alignas(64) std::atomic<int> n_running{0};
   std::mutex failure_mutex;
   std::exception_ptr failure;
 
+  void divide(size_t n_items) {
+    const size_t n = ranges.size();
+    for (size_t t = 0; t < n; ++t) {
+      ranges[t].end = n_items * (t + 1) / n;
+      ranges[t].next.store(n_items * t / n, std::memory_order_relaxed);
+    }
+  }
+
+  void empty(Range& range, int thread) {
+    for (size_t item; (item = range.next.fetch_add(1, std::memory_order_relaxed)) < range.end;)
+      (*body)(item, thread);
+  }
+
   void work(int thread) {
     try {
       if (!float_environment_is_ieee()) set_ieee_float_environment();
-      for (size_t item; (item = next_item.fetch_add(1, std::memory_order_relaxed)) < n_items;)
-        (*body)(item, thread);
+      for (size_t i = 0; i < ranges.size(); ++i)
+        empty(ranges[(static_cast<size_t>(thread) + i) % ranges.size()], thread);
       ISOBIT_REQUIRE(float_environment_is_ieee());
     } catch (...) {
-      next_item.store(n_items, std::memory_order_relaxed);
+      for (Range& range : ranges) range.next.store(range.end, std::memory_order_relaxed);
       const std::lock_guard lock(failure_mutex);
       if (!failure) failure = std::current_exception();
     }
@@ -129,8 +151,9 @@ struct ThreadPool::State {
   }
 };
 
-ThreadPool::ThreadPool(int n_threads) : state_(std::make_unique<State>()) {
+ThreadPool::ThreadPool(int n_threads) {
   ISOBIT_REQUIRE(n_threads >= 1);
+  state_ = std::make_unique<State>(n_threads);
   for (int t = 1; t < n_threads; ++t)
     state_->workers.emplace_back([this, t] { state_->worker(t); });
 }
@@ -151,8 +174,7 @@ int ThreadPool::n_threads() const {
 void ThreadPool::run(size_t n_items, const std::function<void(size_t, int)>& body) {
   State& s = *state_;
   s.body = &body;
-  s.n_items = n_items;
-  s.next_item.store(0, std::memory_order_relaxed);
+  s.divide(n_items);
   if (n_items > 1 && !s.workers.empty()) {
     s.n_running.store(static_cast<int>(s.workers.size()), std::memory_order_relaxed);
     s.generation.fetch_add(1, std::memory_order_seq_cst);

@@ -1,10 +1,11 @@
 // A fixed set of workers that run one function over item indices and meet at a barrier.
 //
 // The engine calls it hundreds of times per step, so workers spin for a short while before they
-// sleep. Items are handed out by an atomic counter: which thread computes an item is left open, so
-// an item's result must not depend on it (numeric contract section 2: work is divided only where no
-// sum crosses the division). Every worker checks, before its first item and after each call, that
-// its floating-point control word keeps subnormals and rounds to nearest.
+// sleep. Each starts with a stretch of the items and then takes from the others': which thread
+// computes an item is left open, so an item's result must not depend on it (numeric contract
+// section 2: work is divided only where no sum crosses the division). Every worker checks, before
+// its first item and after each call, that its floating-point control word keeps subnormals and
+// rounds to nearest.
 #pragma once
 
 #include <cstddef>
