@@ -47,6 +47,9 @@ struct BenchSeries {
   std::string runner;  // "cpu", "cpu-adaptive", "llama.cpp"
   std::string isa;     // empty for llama.cpp
   std::vector<double> prefill, decode;
+  // Of prefill, the floating-point operations that it needs per second, as a share of what a loop
+  // of fmas reached right after it. Only of the set cpu.
+  std::vector<double> share_of_fma;
 };
 
 // What one operator reaches, as a share of the roof that was measured beside it.

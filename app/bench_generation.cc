@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/bench.h"
+#include "app/bench_roofs.h"
 #include "base/error.h"
 #include "engine/engine.h"
 #include "kernels/registry.h"
@@ -33,6 +34,20 @@ Timing time_once(Engine& engine, const std::vector<Request>& requests) {
   });
   return {.prefill_tokens_per_s = n * prompt_tokens / prefill_ms * 1e3,
           .decode_tokens_per_s = n * (requests[0].max_tokens - 1) / (total_ms - prefill_ms) * 1e3};
+}
+
+// Multiplications and additions that prefill of n prompts of this length cannot do without: the
+// matrices of every layer for each token, the head for the last one, attention to what came before.
+double prefill_flops(const ModelConfig& c, double n, double prompt_tokens) {
+  const auto heads = static_cast<double>(c.n_heads * c.head_dim);
+  const auto kv_heads = static_cast<double>(c.n_kv_heads * c.head_dim);
+  const auto hidden = static_cast<double>(c.hidden_size);
+  const auto intermediate = static_cast<double>(c.intermediate_size);
+  const double weights = hidden * (2 * heads + 2 * kv_heads + 3 * intermediate);
+  const double positions = prompt_tokens * (prompt_tokens + 1) / 2;
+  const double layer = 2 * weights * prompt_tokens + 4 * heads * positions;
+  return n *
+         (static_cast<double>(c.n_layers) * layer + 2 * hidden * static_cast<double>(c.vocab_size));
 }
 
 // The runners of one thread count: a model per kernel set, packed once, and an engine over it.
@@ -67,10 +82,11 @@ class Round {
       for (size_t i = 0; i < arms_.size(); ++i) {
         Arm& arm = *arms_[round % 2 == 1 ? arms_.size() - 1 - i : i];
         const Timing t = time_once(arm.engine, requests);
-        if (keep) {
-          add(point(prompt_tokens, concurrency), arm.kernels.name, arm.kernels.isa,
-              t.prefill_tokens_per_s, t.decode_tokens_per_s);
-        }
+        if (!keep) continue;
+        BenchSeries& series = add(point(prompt_tokens, concurrency), arm.kernels.name,
+                                  arm.kernels.isa, t.prefill_tokens_per_s, t.decode_tokens_per_s);
+        if (arm.kernels.name == "cpu")
+          series.share_of_fma.push_back(share_of_fma(arm, t, concurrency, prompt_tokens));
       }
     }
     if (round % 2 != 1) run_peer(prompt_tokens, keep);
@@ -93,17 +109,29 @@ class Round {
       add(point(prompt_tokens, r.concurrency), "llama.cpp", "", r.prefill, r.decode);
   }
 
-  void add(const BenchPoint& at, const std::string& runner, const std::string& isa, double prefill,
-           double decode) {
+  double share_of_fma(const Arm& arm, const Timing& t, int concurrency, int prompt_tokens) {
+    const double flops = prefill_flops(loaded_.checkpoint->config(), concurrency, prompt_tokens);
+    const double s = static_cast<double>(concurrency) * prompt_tokens / t.prefill_tokens_per_s;
+    return flops / s * 1e-9 / Roofs(cpu_roofs(arm.kernels.isa), pool_).gflops();
+  }
+
+  BenchSeries& add(const BenchPoint& at, const std::string& runner, const std::string& isa,
+                   double prefill, double decode) {
     auto it = std::find_if(out_.begin(), out_.end(), [&](const BenchSeries& s) {
       return s.point == at && s.runner == runner;
     });
     if (it == out_.end()) {
-      out_.push_back({.point = at, .runner = runner, .isa = isa, .prefill = {}, .decode = {}});
+      out_.push_back({.point = at,
+                      .runner = runner,
+                      .isa = isa,
+                      .prefill = {},
+                      .decode = {},
+                      .share_of_fma = {}});
       it = out_.end() - 1;
     }
     it->prefill.push_back(prefill);
     it->decode.push_back(decode);
+    return *it;
   }
 
   const BenchArguments& arguments_;

@@ -1,61 +1,17 @@
-#include <chrono>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "app/bench.h"
+#include "app/bench_roofs.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
-#include "kernels/cpu/cpu_sets.h"
 #include "kernels/registry.h"
 
 namespace isobit::app {
 namespace {
 
 constexpr int64_t kRows[] = {1, 2, 4, 8, 16, 32, 64, 128, 256};
-constexpr int64_t kReadChunk = int64_t{1} << 20;
-
-using Clock = std::chrono::steady_clock;
-
-template <class Work>
-double seconds(Work work) {
-  const Clock::time_point start = Clock::now();
-  work();
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-// Both loops in pieces that threads fetch, as kernels' work items are.
-class Roofs {
- public:
-  Roofs(const CpuRoofs& loops, ThreadPool& pool) : loops_(loops), pool_(pool) {}
-
-  double gflops() const {
-    constexpr int64_t kRounds = 50000;
-    const size_t n_items = static_cast<size_t>(pool_.n_threads()) * 16;
-    const double t = seconds([&] {
-      pool_.run(n_items,
-                [&](size_t item, int) { loops_.fma_loop(kRounds, static_cast<float>(item)); });
-    });
-    return static_cast<double>(n_items) * kRounds * static_cast<double>(loops_.flops_per_round) /
-           t * 1e-9;
-  }
-
-  double gbytes_per_s(const std::vector<std::byte>& buffer) const {
-    const auto n = static_cast<int64_t>(buffer.size());
-    const auto n_items = static_cast<size_t>((n + kReadChunk - 1) / kReadChunk);
-    const double t = seconds([&] {
-      pool_.run(n_items, [&](size_t item, int) {
-        const int64_t begin = static_cast<int64_t>(item) * kReadChunk;
-        loops_.read_all(buffer.data() + begin, std::min(kReadChunk, n - begin));
-      });
-    });
-    return static_cast<double>(n) / t * 1e-9;
-  }
-
- private:
-  const CpuRoofs& loops_;
-  ThreadPool& pool_;
-};
 
 // One kind of matrix of every layer, as Model packs it.
 struct Sweep {

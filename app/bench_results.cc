@@ -147,6 +147,7 @@ Json series_json(const BenchSeries& s, const BenchArguments& arguments) {
     out[key + "_min"] = *std::min_element(rates.begin(), rates.end());
     out[key + "_max"] = *std::max_element(rates.begin(), rates.end());
   }
+  if (!s.share_of_fma.empty()) out["prefill_share_of_fma_roof"] = median(s.share_of_fma);
   return out;
 }
 
@@ -176,14 +177,16 @@ std::string ratio_text(const BenchSeries* cpu, const BenchSeries& s, const Phase
 std::string generation_table(const BenchResults& r) {
   if (r.series.empty()) return "";
   std::string out =
-      fmt::format("{:<8} {:<13} {:<9} {:>7} {:>7} {:>5} {:>20} {:>20} {:>17} {:>17}\n", "weights",
-                  "kernel set", "isa", "threads", "prompt", "conc.", "prefill tok/s",
-                  "decode tok/s", "cpu/this prefill", "cpu/this decode");
+      fmt::format("{:<8} {:<13} {:<9} {:>7} {:>7} {:>5} {:>20} {:>8} {:>20} {:>17} {:>17}\n",
+                  "weights", "kernel set", "isa", "threads", "prompt", "conc.", "prefill tok/s",
+                  "of roof", "decode tok/s", "cpu/this prefill", "cpu/this decode");
   for (const BenchSeries& s : r.series) {
     const BenchSeries* cpu = cpu_series(r.series, s.point);
-    out += fmt::format("{:<8} {:<13} {:<9} {:>7} {:>7} {:>5} {:>20} {:>20} {:>17} {:>17}\n",
+    const std::string share =
+        s.share_of_fma.empty() ? "" : fmt::format("{:.0f} %", median(s.share_of_fma) * 100);
+    out += fmt::format("{:<8} {:<13} {:<9} {:>7} {:>7} {:>5} {:>20} {:>8} {:>20} {:>17} {:>17}\n",
                        s.point.weights, s.runner, s.isa, s.point.threads, s.point.prompt_tokens,
-                       s.point.concurrency, spread(s.prefill), spread(s.decode),
+                       s.point.concurrency, spread(s.prefill), share, spread(s.decode),
                        ratio_text(cpu, s, kPhases[0]), ratio_text(cpu, s, kPhases[1]));
   }
   return out;

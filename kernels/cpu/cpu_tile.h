@@ -19,6 +19,33 @@ struct TileKernels {
     uintptr_t stride = 0;
   };
 
+  // One k of kRows rows of x. Left to itself, the compiler holds a pointer per row, more than there
+  // are registers, and fetches them from the stack between the fmas; every third row does.
+  template <int kRows>
+  struct RowCursor {
+    static constexpr int kBases = (kRows + 2) / 3;
+    uintptr_t base[kBases];
+    uintptr_t row_bytes;
+
+    ISOBIT_LANES_INLINE RowCursor(const float* x, int64_t x_stride)
+        : row_bytes(static_cast<uintptr_t>(x_stride) * sizeof(float)) {
+#pragma GCC unroll 32
+      for (int b = 0; b < kBases; ++b)
+        base[b] = reinterpret_cast<uintptr_t>(x) + static_cast<uintptr_t>(3 * b) * row_bytes;
+    }
+    ISOBIT_LANES_INLINE float at(int r) const {
+      return *reinterpret_cast<const float*>(base[r / 3] +
+                                             static_cast<uintptr_t>(r % 3) * row_bytes);
+    }
+    ISOBIT_LANES_INLINE void next() {
+#pragma GCC unroll 32
+      for (int b = 0; b < kBases; ++b) {
+        base[b] += sizeof(float);
+        asm("" : "+r"(base[b]));
+      }
+    }
+  };
+
   // w: (n_k, 32); x: (kRows, n_k) with row stride x_stride; out: (kRows, 32) with row stride
   // out_stride. kContinue: the chains go on from what `out` holds, else they start at +0.
   template <int kRows, bool kContinue>
@@ -38,6 +65,7 @@ struct TileKernels {
       }
       const float* column = w + c;
       // Asking for what is there costs nothing; asking for nothing would walk the page tables.
+      RowCursor<kRows> row(x, x_stride);
       uintptr_t soon = ahead.stride == 0 ? reinterpret_cast<uintptr_t>(w) : ahead.address;
       for (int64_t k = 0; k < n_k; ++k, column += kPanelColumns, soon += ahead.stride) {
         __builtin_prefetch(reinterpret_cast<const void*>(soon), 0, 3);
@@ -46,10 +74,11 @@ struct TileKernels {
         for (int i = 0; i < kVectors; ++i) weights[i] = V::load(column + i * V::kWidth);
 #pragma GCC unroll 32
         for (int r = 0; r < kRows; ++r) {
-          const V factor = V::broadcast(x[r * x_stride + k]);
+          const V factor = V::broadcast(row.at(r));
 #pragma GCC unroll 32
           for (int i = 0; i < kVectors; ++i) sums.v[r][i] = fma(factor, weights[i], sums.v[r][i]);
         }
+        row.next();
       }
       sums.finish(fold, c, out, out_stride);
     }
