@@ -41,6 +41,16 @@ struct FewQueries {
     return (block * cache.n_kv_heads + kv_head) * cache.head_dim * kKvBlockTokens;
   }
 
+  // The keys that are read so many blocks from now: past the last block, those of the next KV head,
+  // which is most often the next item of the thread.
+  static constexpr int64_t kBlocksAhead = 4;
+  static int64_t ahead(const KvLayerView& cache, int64_t kv_head, const int32_t* blocks,
+                       int64_t n_blocks, int64_t b) {
+    if (b < n_blocks) return block_base(cache, blocks[b], kv_head);
+    const int64_t next_head = kv_head + 1 < cache.n_kv_heads ? kv_head + 1 : kv_head;
+    return block_base(cache, blocks[(b - n_blocks) % n_blocks], next_head);
+  }
+
   ISOBIT_LANES_INLINE static void prefetch_row(const std::byte* base, int64_t offset) {
     __builtin_prefetch(base + offset, 0, 2);
   }
@@ -61,13 +71,15 @@ struct FewQueries {
     for (int64_t b = 0; b < n_blocks; b += 2) {
       const int64_t bases[2] = {block_base(cache, blocks[b], kv_head),
                                 block_base(cache, blocks[b + 1 < n_blocks ? b + 1 : b], kv_head)};
-      const int64_t next = block_base(cache, blocks[b + 2 < n_blocks ? b + 2 : b], kv_head);
+      const int64_t soon[2] = {ahead(cache, kv_head, blocks, n_blocks, b + kBlocksAhead),
+                               ahead(cache, kv_head, blocks, n_blocks, b + kBlocksAhead + 1)};
       for (int i0 = 0; i0 < kVectors; i0 += kAtOnce) {
         LeafSums<V, kRows, kAtOnce> sums;
         for (int64_t d = 0; d < dim; ++d) {
           if (i0 == 0) {
             // Blocks are small and scattered: the hardware does not guess the next one.
-            prefetch_row(cache.keys, (next + d * kKvBlockTokens) * Stored::kBytes);
+            prefetch_row(cache.keys, (soon[0] + d * kKvBlockTokens) * Stored::kBytes);
+            prefetch_row(cache.keys, (soon[1] + d * kKvBlockTokens) * Stored::kBytes);
             prefetch_row(cache.values, (bases[0] + d * kKvBlockTokens) * Stored::kBytes);
             prefetch_row(cache.values, (bases[1] + d * kKvBlockTokens) * Stored::kBytes);
           }
