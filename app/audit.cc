@@ -7,15 +7,16 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "app/clock.h"
 #include "app/exit_codes.h"
 #include "app/interruption.h"
 #include "app/recording_lock.h"
+#include "app/word_lists.h"
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -38,15 +39,6 @@ double now_ms() {
       .count();
 }
 
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
-
 std::string new_run_id(const RunRecord& header) {
   const auto ns = std::chrono::system_clock::now().time_since_epoch().count();
   return sha256_hex(fmt::format("{} {} {} {} {}", ns, ::getpid(), header.fingerprint.id,
@@ -55,7 +47,6 @@ std::string new_run_id(const RunRecord& header) {
 }
 
 int threads_of(const AuditArguments& arguments) {
-  if (arguments.threads < 0) throw Error(ErrorCode::usage, "--threads must be at least 1");
   return arguments.threads ? arguments.threads : n_cores();
 }
 
@@ -158,7 +149,8 @@ void run_into(Store& store, const std::string& run_id, AuditSetup& setup, const 
   }
   if (!outcome.interrupted && outcome.n_incomplete == 0) store.finish_run(run_id);
   store.close();
-  if (outcome.interrupted) throw_interruption();
+  if (outcome.interrupted)
+    throw_interruption("what was recorded is kept; isobit run --resume continues");
 }
 
 }  // namespace
@@ -182,7 +174,8 @@ void declare_audit_options(CLI::App& app, AuditArguments& a) {
   app.add_option("--seed", a.seed,
                  "Seed of the order of cells, permutations and neighbours (default: 0)")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--threads", a.threads, "Threads (default: all cores)");
+  app.add_option("--threads", a.threads, "Threads (default: all cores)")
+      ->check(CLI::Range(1, kMostThreads));
   app.add_option("--label", a.label, "Deployment label stored with the run");
 }
 

@@ -20,6 +20,7 @@ namespace isobit::app {
 namespace {
 
 constexpr int kRecordedAlternatives = 20;
+constexpr char kNothingKept[] = "a benchmark keeps nothing: start it again";
 
 double now_ms() {
   return std::chrono::duration<double, std::milli>(
@@ -86,7 +87,7 @@ class Recorded {
     options.neighbour_tokens = [](int32_t, uint64_t) { return std::vector<int32_t>(); };
     const auto sink = store.recorder(header.id);
     const double start = now_ms();
-    if (run_plan(plan_, target_, *sink, options).interrupted) throw_interruption();
+    if (run_plan(plan_, target_, *sink, options).interrupted) throw_interruption(kNothingKept);
     return now_ms() - start;
   }
 
@@ -140,7 +141,7 @@ void bench_recording(const BenchArguments& arguments, const LoadedModel& loaded,
     recorded.run_ms();  // both warm
     RecordingCost cost{.point = point, .cost = {}};
     for (int round = 0; round < arguments.rounds; ++round) {
-      if (interrupted()) throw_interruption();
+      if (interrupted()) throw_interruption(kNothingKept);
       double with = 0, without = 0;
       if (round % 2)
         with = recorded.run_ms(), without = alone.run_ms();

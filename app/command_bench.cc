@@ -44,8 +44,6 @@ void warn_of_threads(const BenchArguments& a, Console& console) {
                              most, n_cores()));
 }
 
-constexpr int kMostThreads = 1024;
-
 template <class T>
 void require_distinct(const char* flag, const std::vector<T>& values) {
   if (std::set<T>(values.begin(), values.end()).size() != values.size())

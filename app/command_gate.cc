@@ -1,9 +1,8 @@
 // `isobit gate BASE CAND`: may the candidate ship? A verdict, its reasons and an exit code.
-#include <ctime>
-
 #include <fmt/format.h>
 
 #include "app/audit.h"
+#include "app/clock.h"
 #include "app/exit_codes.h"
 #include "app/run_refs.h"
 #include "base/error.h"
@@ -22,15 +21,10 @@ struct GateArguments {
 
 void save_verdict(const RunRecord& base, const RunRecord& candidate, const Verdict& verdict,
                   const Session& session) {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  char created[32];
-  std::strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &parts);
   Store store = Store::open(session.flags.store, StoreMode::kRecord);
   store.save_comparison({.base_run = base.id,
                          .candidate_run = candidate.id,
-                         .created = created,
+                         .created = utc_now(),
                          .level = number(verdict.level),
                          .verdict = name(verdict.outcome),
                          .document_json = verdict_json(verdict).dump()});

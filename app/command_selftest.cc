@@ -278,13 +278,11 @@ std::function<int()> declare_selftest(CLI::App& app, Session& session) {
       ->excludes(exhaustive);
   app.add_option("--isa", a->isas,
                  "scalar, portable, neon, avx2, avx512, a list (default: all that run here)");
-  app.add_option("--threads", a->threads, "Threads (default: all cores)");
+  app.add_option("--threads", a->threads, "Threads (default: all cores)")
+      ->check(CLI::Range(1, kMostThreads));
   app.add_option("--against", a->against, "Compare with this file of digests, not this build's");
   app.add_option("-o,--output", a->output, "Write the digests, as docs/elementary-digests.txt");
-  return [a, &session] {
-    if (a->threads < 0) throw Error(ErrorCode::usage, "--threads must be at least 1");
-    return selftest(*a, session);
-  };
+  return [a, &session] { return selftest(*a, session); };
 }
 
 }  // namespace isobit::app

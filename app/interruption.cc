@@ -31,11 +31,10 @@ const std::atomic<bool>& interrupted() {
   return g_interrupted;
 }
 
-void throw_interruption() {
+void throw_interruption(const std::string& hint) {
   const bool terminated = g_signal == SIGTERM;
   throw Error(terminated ? ErrorCode::terminated : ErrorCode::interrupted,
-              terminated ? "terminated" : "interrupted",
-              "what was recorded is kept; isobit run --resume continues");
+              terminated ? "terminated" : "interrupted", hint);
 }
 
 }  // namespace isobit::app

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <string>
 
 namespace isobit::app {
 
@@ -13,6 +14,6 @@ void watch_for_interruption();
 void ignore_closed_pipes();
 const std::atomic<bool>& interrupted();
 // Throws Error(interrupted) or Error(terminated), as the signal was. REQUIRES: interrupted().
-[[noreturn]] void throw_interruption();
+[[noreturn]] void throw_interruption(const std::string& hint);
 
 }  // namespace isobit::app

@@ -61,6 +61,16 @@ std::string template_of_folder(const fs::path& folder, const std::optional<Json>
   return {};
 }
 
+// A file of a checkpoint, whose faults are not the user's usage.
+Json parse_stored_json(const std::string& text, const std::string& where) {
+  try {
+    return parse_json(text, where);
+  } catch (const Error& e) {
+    throw Error(ErrorCode::environment, e.message(),
+                "the file is damaged, or is not what its name says");
+  }
+}
+
 LoadedText text_of_folder(const fs::path& folder) {
   constexpr size_t kMaxTokenizerBytes = size_t{256} << 20;
   const std::string tokenizer_json = read_file(folder / "tokenizer.json", kMaxTokenizerBytes);
@@ -68,7 +78,7 @@ LoadedText text_of_folder(const fs::path& folder) {
   std::optional<Json> config;
   if (fs::exists(folder / "tokenizer_config.json")) {
     config_text = read_file(folder / "tokenizer_config.json", kMaxTokenizerBytes);
-    config = parse_json(*config_text, (folder / "tokenizer_config.json").string());
+    config = parse_stored_json(*config_text, (folder / "tokenizer_config.json").string());
     if (!config->is_object())
       throw Error(ErrorCode::environment,
                   (folder / "tokenizer_config.json").string() + ": an object is expected");

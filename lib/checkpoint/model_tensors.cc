@@ -10,6 +10,8 @@ namespace {
 
 using Shape = std::vector<int64_t>;
 
+constexpr int64_t kMostPositions = int64_t{1} << 24;
+
 class TensorCheck {
  public:
   TensorCheck(const std::map<std::string, TensorView>& tensors, const std::string& where)
@@ -136,6 +138,10 @@ void check_sizes(const ModelConfig& c, const std::string& where) {
                         ", expected 1 to 2147483647");
     }
   }
+  if (c.max_positions > kMostPositions)
+    refuse(where, "max_position_embeddings is " + std::to_string(c.max_positions) +
+                      ", more than the " + std::to_string(kMostPositions) +
+                      " that f32 positions tell apart");
   if (c.n_heads % c.n_kv_heads != 0) {
     refuse(where, std::to_string(c.n_heads) + " query heads cannot share " +
                       std::to_string(c.n_kv_heads) + " KV heads evenly");

@@ -143,6 +143,7 @@ class Bench(ProgramTest):
 
     def test_bench_peers_finds_the_peer_or_says_skipped(self):
         self.assertTrue(self.peers().stdout.startswith("SKIPPED"))
+        self.assertIn("--llama FOLDER", self.peers("--help").stdout)
         self.fake_llama()
         found = self.peers(ISOBIT_PEERS=self.folder)
         self.assertEqual(found.returncode, 0, found.stderr)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -40,6 +41,8 @@ class ExitCodes(ProgramTest):
             (["run"], "MODEL"),
             (["run", TINY, "--no-such-flag"], "--no-such-flag"),
             (["store", "query"], "SQL"),
+            (["run", TINY, "--threads", "0"], "--threads"),
+            (["run", TINY, "--threads", "1000000"], "--threads"),
             ([], "subcommand"),
         ):
             r = self.isobit(*arguments, expect=2)
@@ -54,6 +57,22 @@ class ExitCodes(ProgramTest):
         self.assertIn("s.db", self.run_audit(expect=3).err)
         with open(self.store, "rb") as f:
             self.assertTrue(f.read().startswith(b"this is not"))
+
+    def test_3_for_a_checkpoint_with_one_damaged_file(self):
+        for name, change, word in (
+            ("config.json", lambda text: re.sub(r'("max_position_embeddings": *)\d+', r"\g<1>16777217", text), "16777216"),
+            ("tokenizer_config.json", lambda text: text[: len(text) // 2], "tokenizer_config.json"),
+            ("tokenizer_config.json", lambda text: "[]", "an object"),
+        ):
+            folder = self.path("copy")
+            shutil.copytree(TINY, folder)
+            with open(os.path.join(folder, name), encoding="utf-8") as f:
+                text = f.read()
+            self.assertNotEqual(text, change(text))
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+                f.write(change(text))
+            self.assertIn(word, self.isobit("run", folder, expect=3).err)
+            shutil.rmtree(folder)
 
     def test_3_for_a_disk_that_is_full_before_anything_is_recorded(self):
         limit = 24 * 1024

@@ -63,6 +63,7 @@ class Selftest(ProgramTest):
             (["--slices", "1", "--exhaustive"], "--exhaustive"),
             (["--isa", "avx3"], "avx2"),
             (["--threads", "-1"], "--threads"),
+            (["--threads", "0"], "--threads"),
             (["-o", "digests.txt"], "--exhaustive"),
             (["--exhaustive", "--function", "exp", "-o", "digests.txt"], "every function"),
             (["--against", damaged], "damaged.txt"),
