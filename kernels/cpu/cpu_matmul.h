@@ -24,7 +24,6 @@ template <class V>
 struct Matmul {
   using Direct = DirectKernels<V>;
   using Tiles = TileKernels<V>;
-  static constexpr int64_t kRowBlockFloats = 1 << 17;  // of x: half of a second-level cache
   static constexpr int64_t kUnpackedRows =
       kTreeLeaf + 64;  // a leaf that starts or ends inside a block of 32 k
 
@@ -118,7 +117,7 @@ struct Matmul {
             n_k * kernels.block_bytes / kernels.k_per_block};
   }
 
-  // Of passes of much the same size, `most` rows at a time.
+  // Rows of each pass when passes of at most `most` rows are as equal as they can be.
   static int64_t rows_per_pass(int64_t n_rows, int64_t most) {
     const int64_t n_passes = (n_rows + most - 1) / most;
     return (n_rows + n_passes - 1) / n_passes;
@@ -280,8 +279,10 @@ struct Matmul {
     }
   }
 
+  // So many rows that x fills half of the second-level cache, where all panels of a group read it.
   static int64_t row_block(int64_t n_in) {
-    const int64_t n_tiles = kRowBlockFloats / (n_in * Tiles::kMaxRows);
+    const int64_t floats = second_level_cache_bytes() / 2 / 4;
+    const int64_t n_tiles = floats / (n_in * Tiles::kMaxRows);
     return Tiles::kMaxRows * (n_tiles < 4 ? 4 : n_tiles > 32 ? 32 : n_tiles);
   }
 

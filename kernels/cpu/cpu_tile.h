@@ -11,9 +11,9 @@ struct TileKernels {
   static constexpr int kMaxRows = V::kTileRows;
   static constexpr int kPanelVectors = static_cast<int>(kPanelColumns) / V::kWidth;
 
-  // What the second-level cache is asked for while a tile is computed: one address per k, `stride`
-  // bytes apart. Spread like this, memory brings the next leaf's weights at a steady rate; in a
-  // burst, the kernel that unpacks them would wait. stride 0: nothing.
+  // What the caches are asked for while a tile is computed: one address per k, `stride` bytes
+  // apart. Spread like this, memory brings the next leaf's weights at a steady rate; in a burst,
+  // the kernel that unpacks them would wait. stride 0: nothing.
   struct Ahead {
     uintptr_t address = 0;
     uintptr_t stride = 0;
@@ -64,8 +64,8 @@ struct TileKernels {
         }
       }
       const float* column = w + c;
-      // Asking for what is there costs nothing; asking for nothing would walk the page tables.
       RowCursor<kRows> row(x, x_stride);
+      // Asking for what is there costs nothing; asking for nothing would walk the page tables.
       uintptr_t soon = ahead.stride == 0 ? reinterpret_cast<uintptr_t>(w) : ahead.address;
       for (int64_t k = 0; k < n_k; ++k, column += kPanelColumns, soon += ahead.stride) {
         __builtin_prefetch(reinterpret_cast<const void*>(soon), 0, 3);

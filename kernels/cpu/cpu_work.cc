@@ -1,5 +1,9 @@
 #include "kernels/cpu/cpu_work.h"
 
+#if __has_include(<unistd.h>)
+#include <unistd.h>
+#endif
+
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -25,6 +29,15 @@ void run_items(ThreadPool& pool, int64_t n_items, const void* job,
   if (n_items <= 0) return;
   pool.run(static_cast<size_t>(n_items),
            [job, item_fn](size_t item, int) { item_fn(job, static_cast<int64_t>(item)); });
+}
+
+int64_t second_level_cache_bytes() {
+#if defined(_SC_LEVEL2_CACHE_SIZE)
+  static const int64_t told = ::sysconf(_SC_LEVEL2_CACHE_SIZE);
+#else
+  constexpr int64_t told = 0;
+#endif
+  return told > 0 ? told : int64_t{512} << 10;
 }
 
 float* thread_scratch(int64_t n_floats) {

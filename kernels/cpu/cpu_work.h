@@ -17,4 +17,7 @@ void run_items(ThreadPool& pool, int64_t n_items, const void* job,
 // until the thread's next call, so one kernel asks once per item and divides what it gets.
 float* thread_scratch(int64_t n_floats);
 
+// Of one core, as the system says, and 512 KiB where it does not.
+int64_t second_level_cache_bytes();
+
 }  // namespace isobit

@@ -40,6 +40,19 @@ int flushing_threads(ThreadPool& pool) {
 
 }  // namespace
 
+TEST_CASE("a thread that is held up loses its items to the others") {
+  ThreadPool pool(kThreads);
+  constexpr size_t kItems = 40;
+  std::latch others(kItems - 1);
+  pool.run(kItems, [&](size_t item, int) {
+    if (item == 0)
+      others.wait();  // for ever, if the rest of this thread's stretch waited for it
+    else
+      others.count_down();
+  });
+  CHECK(others.try_wait());
+}
+
 TEST_CASE("every item runs exactly once, for any number of threads") {
   for (int n_threads : {1, 2, 3, 8}) {
     ThreadPool pool(n_threads);
