@@ -13,9 +13,11 @@
 #include <fmt/format.h>
 
 #include "app/clock.h"
+#include "app/cores.h"
 #include "app/exit_codes.h"
 #include "app/interruption.h"
 #include "app/recording_lock.h"
+#include "app/run_refs.h"
 #include "app/word_lists.h"
 #include "base/digest.h"
 #include "base/error.h"
@@ -59,6 +61,15 @@ std::vector<std::string> values_in_plan(const Plan& plan, const char* axis) {
 
 std::string joined(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ","));
+}
+
+// The most that any cell asks for.
+int most_threads(const Plan& plan, int by_default) {
+  int most = by_default;
+  for (const std::string& value : values_in_plan(plan, "engine.threads")) {
+    if (value != "all") most = std::max(most, std::stoi(value));
+  }
+  return most;
 }
 
 // What "best" became, per kernel set; a set that cannot run here stops the run before anything is
@@ -150,7 +161,8 @@ void run_into(Store& store, const std::string& run_id, AuditSetup& setup, const 
   if (!outcome.interrupted && outcome.n_incomplete == 0) store.finish_run(run_id);
   store.close();
   if (outcome.interrupted)
-    throw_interruption("what was recorded is kept; isobit run --resume continues");
+    throw_interruption(fmt::format("what was recorded is kept; isobit run --resume{} continues",
+                                   store_option(session.flags)));
 }
 
 }  // namespace
@@ -241,6 +253,7 @@ std::string record_run(AuditSetup& setup, const AuditArguments& a, Session& sess
   const RunOptions options = run_options(setup, setup.prompts.requests, session.console);
   estimate_plan(setup.plan, options.requests, options.limits,
                 options.neighbour_tokens);  // an impossible cell stops here, before a store exists
+  warn_of_threads(most_threads(setup.plan, threads_of(a)), session.console);
   RunRecord header;
   header.created = utc_now();
   header.target = kTargetPrefix + a.model;
@@ -284,6 +297,7 @@ std::string resume_run(const std::string& ref, const AuditArguments& a, Session&
   setup.model = load_model(model);
   setup.plan = plan_from_json(run.plan_json, "run " + run.id);
   setup.target = make_target(setup.model, threads_of(a));
+  warn_of_threads(most_threads(setup.plan, threads_of(a)), session.console);
   setup.fingerprint = audit_fingerprint(setup.model, setup.plan, threads_of(a));
   if (setup.fingerprint.id != run.fingerprint.id) {
     throw Error(ErrorCode::incomparable,

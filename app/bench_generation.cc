@@ -182,8 +182,10 @@ void bench_generation(const BenchArguments& arguments, const LoadedModel& loaded
     for (const int prompt_tokens : arguments.prompt_tokens) {
       for (int round = -1; round < arguments.rounds; ++round) {
         rounds.run(prompt_tokens, round);
-        console.detail(fmt::format("{}: {} threads, prompt {}, round {} of {} done", loaded.source,
-                                   threads, prompt_tokens, round + 1, arguments.rounds));
+        if (round < 0) continue;
+        console.progress_of(round + 1, arguments.rounds,
+                            fmt::format("rounds  {}, prompt {}, threads {}",
+                                        printable(loaded.source), prompt_tokens, threads));
       }
     }
   }

@@ -99,6 +99,8 @@ void bench_kernels(const BenchArguments& arguments, const LoadedModel& loaded, C
   const KernelSet& kernels = kernel_set("cpu", arguments.isa);
   ThreadPool packing(arguments.threads.back());
   const std::vector<Sweep> sweeps = sweeps_of(*loaded.checkpoint, kernels, packing);
+  const auto n_all = static_cast<int64_t>(arguments.threads.size() * sweeps.size());
+  int64_t n_done = 0;
   for (const int threads : arguments.threads) {
     ThreadPool pool(threads);
     const Roofs roofs(cpu_roofs(kernels.isa), pool);
@@ -127,7 +129,9 @@ void bench_kernels(const BenchArguments& arguments, const LoadedModel& loaded, C
                            .gflops = median(fma_roof),
                            .gbytes_per_s = median(read_roof),
                            .read_bytes = static_cast<int64_t>(sweep.n_bytes)});
-      console.detail(fmt::format("{}: {} at {} threads done", loaded.source, sweep.name, threads));
+      console.progress_of(++n_done, n_all,
+                          fmt::format("matrices  {}, {} at {} threads", printable(loaded.source),
+                                      sweep.name, threads));
     }
   }
 }

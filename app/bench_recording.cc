@@ -129,6 +129,7 @@ class Alone {
 void bench_recording(const BenchArguments& arguments, const LoadedModel& loaded, Console& console,
                      std::vector<RecordingCost>& out) {
   watch_for_interruption();  // a signal must not leave the store behind
+  int64_t n_done = 0;
   for (const int concurrency : arguments.concurrency) {
     const BenchPoint point{.model = loaded.source,
                            .weights = weights_name(*loaded.checkpoint),
@@ -150,7 +151,9 @@ void bench_recording(const BenchArguments& arguments, const LoadedModel& loaded,
       cost.cost.push_back(with / without - 1);
     }
     out.push_back(std::move(cost));
-    console.detail(fmt::format("{}: recording at concurrency {} done", loaded.source, concurrency));
+    console.progress_of(
+        ++n_done, static_cast<int64_t>(arguments.concurrency.size()),
+        fmt::format("recordings  {}, concurrency {}", printable(loaded.source), concurrency));
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "app/audit.h"
 #include "app/bench.h"
+#include "app/cores.h"
 #include "app/exit_codes.h"
 #include "app/word_lists.h"
 #include "base/error.h"
@@ -35,13 +36,6 @@ std::vector<std::string> default_sets(Console& console) {
                       s.reason));
   }
   return out;
-}
-
-void warn_of_threads(const BenchArguments& a, Console& console) {
-  const int most = *std::max_element(a.threads.begin(), a.threads.end());
-  if (most > n_cores())
-    console.warn(fmt::format("{} threads on {} cores: they take turns, and the figures are lower",
-                             most, n_cores()));
 }
 
 template <class T>
@@ -91,7 +85,7 @@ BenchArguments checked(BenchFlags flags, Console& console) {
   if (!flags.llama_flags.empty()) a.llama_flags = split_words(flags.llama_flags, ' ');
   if (a.llama_folder.empty() && (!a.llama_flags.empty() || !a.llama_model.empty()))
     throw Error(ErrorCode::usage, "--llama-flags and --llama-model need --llama");
-  warn_of_threads(a, console);
+  warn_of_threads(*std::max_element(a.threads.begin(), a.threads.end()), console);
   return a;
 }
 
@@ -103,6 +97,24 @@ void require_context(const BenchArguments& a, const LoadedModel& loaded) {
                 fmt::format("{} prompt and {} generated tokens do not fit the context of {}",
                             longest, a.gen_tokens, context));
   }
+}
+
+// Figures that one must not lean on.
+void warn_of_noise(const BenchResults& results, int rounds, Console& console) {
+  if (rounds == 1) return console.warn("one round: how far the figures spread is not known");
+  constexpr double kMuch = 0.25;
+  double widest = 0;
+  for (const BenchSeries& s : results.series) {
+    for (const std::vector<double>* rates : {&s.prefill, &s.decode}) {
+      const auto [low, high] = std::minmax_element(rates->begin(), rates->end());
+      widest = std::max(widest, (*high - *low) / median(*rates));
+    }
+  }
+  if (widest > kMuch)
+    console.warn(
+        fmt::format("rounds of one figure spread by {:.0f} % of their median: something else runs "
+                    "here, or more --rounds are needed",
+                    widest * 100));
 }
 
 }  // namespace
@@ -117,9 +129,12 @@ std::function<int()> declare_bench(CLI::App& app, Session& session) {
   app.add_option("--concurrency", flags->concurrency,
                  "Sequences at once, a list: 1,8,32 (default: 1)");
   app.add_option("--kernel-set", flags->kernel_sets,
-                 "Kernel sets, a list (default: cpu,cpu-adaptive)");
-  app.add_option("--isa", a.isa, "Instruction set of the cpu set: portable, avx2, avx512");
-  app.add_option("--threads", flags->threads, "Threads, a list: 1,2 (default: all cores)");
+                 "Kernel sets, a list (default: cpu,cpu-adaptive)")
+      ->check(not_empty);
+  app.add_option("--isa", a.isa, "Instruction set of the cpu set: portable, avx2, avx512")
+      ->check(not_empty);
+  app.add_option("--threads", flags->threads, "Threads, a list: 1,2 (default: all cores)")
+      ->check(not_empty);
   app.add_option("--rounds", a.rounds, "Rounds per figure; the median is printed (default: 3)");
   app.add_option("--llama", a.llama_folder,
                  "Folder with llama-batched-bench: llama.cpp takes its turn in every round");
@@ -143,6 +158,7 @@ std::function<int()> declare_bench(CLI::App& app, Session& session) {
     }
     session.console.result(session.flags.json ? bench_json(results, arguments).dump() + "\n"
                                               : bench_text(results, arguments));
+    warn_of_noise(results, arguments.rounds, session.console);
     return kOk;
   };
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "app/commands.h"
+#include "app/cores.h"
 #include "app/exit_codes.h"
 #include "app/loaded_model.h"
 #include "app/version.h"

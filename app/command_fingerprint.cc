@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/audit.h"
+#include "app/cores.h"
 #include "app/exit_codes.h"
 #include "base/error.h"
 #include "base/file.h"

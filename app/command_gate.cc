@@ -60,9 +60,9 @@ std::function<int()> declare_gate(CLI::App& app, Session& session) {
       session.console.result(json_line(verdict_json(verdict)));
     } else {
       session.console.result(verdict_text(verdict));
-      session.console.suggest(
-          fmt::format("isobit report {} {} -o report.md{}", shell_word(arguments->base),
-                      shell_word(arguments->candidate), store_option(session.flags)));
+      session.console.suggest(fmt::format(
+          "isobit report {} {} --level {} -o report.md{}", shell_word(arguments->base),
+          shell_word(arguments->candidate), arguments->level, store_option(session.flags)));
     }
     return gate_exit_code(verdict, arguments->fail_on_warn);
   };

@@ -42,7 +42,12 @@ std::function<int()> declare_run(CLI::App& app, Session& session) {
   CLI::Option* check = app.add_option(
       "--check", arguments->check,
       "Exit 1 unless every cell is the same as its reference at this level: 1 tokens, 2 bits");
-  app.add_flag("--resume", arguments->resume, "Continue the latest incomplete run of the store");
+  CLI::Option* resume =
+      app.add_flag("--resume", arguments->resume,
+                   "Continue the latest incomplete run of the store, by its own plan");
+  for (const char* flag : {"--prompts", "--max-tokens", "--top", "--matrix", "--axis", "--set",
+                           "--design", "--repeats", "--seed", "--label"})
+    app.get_option(flag)->excludes(resume);
   app.add_option("--run-id", arguments->run_id, "With --resume: which run");
   return [arguments, check, &session] {
     arguments->has_check = check->count() > 0;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "app/commands.h"
+#include "app/cores.h"
 #include "app/exit_codes.h"
 #include "app/loaded_model.h"
 #include "app/word_lists.h"
@@ -233,7 +234,8 @@ class Progress {
 int selftest(const SelftestArguments& a, Session& session) {
   const SweepPlan plan{functions_from(a.functions), slices_from(a), variants_from(a.isas)};
   if (!a.output.empty() && (!a.exhaustive || !a.functions.empty()))
-    throw Error(ErrorCode::usage, "-o needs --exhaustive and every function");
+    throw Error(ErrorCode::usage, "-o needs --exhaustive and every function",
+                "the digests of chosen slices are in --json");
   const std::optional<ElementaryDigests> other =
       a.against.empty() ? std::nullopt
                         : std::optional(digests_from_text(read_file(a.against), a.against));
@@ -260,7 +262,9 @@ int selftest(const SelftestArguments& a, Session& session) {
   } else {
     session.console.result(
         table(findings) + details(findings, plan.variants) +
-        fmt::format("{} in {:.1f} s\n", passed ? "PASS" : "FAIL", progress.seconds()));
+        fmt::format("{}{} in {:.1f} s\n", passed ? "PASS" : "FAIL",
+                    a.exhaustive ? "" : fmt::format(" for {} of 256 slices", plan.slices.size()),
+                    progress.seconds()));
     if (!a.exhaustive) session.console.suggest("isobit selftest --exhaustive");
   }
   return passed ? kOk : kDiverged;
@@ -272,12 +276,15 @@ std::function<int()> declare_selftest(CLI::App& app, Session& session) {
   auto a = std::make_shared<SelftestArguments>();
   CLI::Option* exhaustive =
       app.add_flag("--exhaustive", a->exhaustive, "All 2^32 inputs of every function (minutes)");
-  app.add_option("--function", a->functions, "exp, exp2, log, tanh, erf, a list (default: all)");
+  app.add_option("--function", a->functions, "exp, exp2, log, tanh, erf, a list (default: all)")
+      ->check(not_empty);
   app.add_option("--slices", a->slices,
                  "Top bytes of the inputs: 0x3f,0x80-0xff (default: 0x3f, inputs from 0.5 to 2)")
+      ->check(not_empty)
       ->excludes(exhaustive);
   app.add_option("--isa", a->isas,
-                 "scalar, portable, neon, avx2, avx512, a list (default: all that run here)");
+                 "scalar, portable, neon, avx2, avx512, a list (default: all that run here)")
+      ->check(not_empty);
   app.add_option("--threads", a->threads, "Threads (default: all cores)")
       ->check(CLI::Range(1, kMostThreads));
   app.add_option("--against", a->against, "Compare with this file of digests, not this build's");

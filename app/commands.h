@@ -12,6 +12,11 @@
 
 namespace isobit::app {
 
+// For CLI::Option::check: a list that is given but empty is a slip, not the default.
+inline std::string not_empty(const std::string& value) {
+  return value.empty() ? "the value is empty" : "";
+}
+
 // Everything a command may use besides its own arguments.
 struct Session {
   GlobalFlags flags;

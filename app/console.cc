@@ -47,6 +47,12 @@ bool is_unsafe(uint32_t c) {
 
 }  // namespace
 
+void write_stderr(std::string_view text) {
+  // Where even this fails, there is nowhere left to say so; the exit code still does.
+  [[maybe_unused]] const size_t written = std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
 std::string printable(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size();) {
@@ -96,7 +102,7 @@ void Console::say(std::string_view line) {
   log(line);
   if (flags_.quiet) return;
   clear_bar();
-  fmt::print(stderr, "{}\n", line);
+  write_stderr(fmt::format("{}\n", line));
 }
 
 void Console::detail(std::string_view line) {
@@ -110,7 +116,7 @@ void Console::detail(std::string_view line) {
 void Console::warn(std::string_view line) {
   log(fmt::format("warning: {}", line));
   clear_bar();
-  fmt::print(stderr, "warning: {}\n", line);
+  write_stderr(fmt::format("warning: {}\n", line));
 }
 
 void Console::suggest(std::string_view command) {
@@ -118,7 +124,7 @@ void Console::suggest(std::string_view command) {
 }
 
 void Console::clear_bar() {
-  if (bar_drawn_) fmt::print(stderr, "\r\x1b[K");
+  if (bar_drawn_) write_stderr("\r\x1b[K");
   bar_drawn_ = false;
 }
 
@@ -140,14 +146,13 @@ void Console::draw_bar(int64_t done, int64_t total, std::string_view what) {
   std::string line =
       fmt::format("[{:#<{}}{:.<{}}] {}/{} {}", "", filled, "", kWidth - filled, done, total, what);
   if (line.size() > 100) line.resize(100);
-  fmt::print(stderr, "\r\x1b[K{}", line);
-  std::fflush(stderr);
+  write_stderr(fmt::format("\r\x1b[K{}", line));
   bar_drawn_ = true;
 }
 
 void Console::progress_line(std::string_view line) {
   log(line);
-  if (!bar_ && !flags_.quiet && flags_.progress != "none") fmt::print(stderr, "{}\n", line);
+  if (!bar_ && !flags_.quiet && flags_.progress != "none") write_stderr(fmt::format("{}\n", line));
 }
 
 }  // namespace isobit::app

@@ -60,6 +60,9 @@ class Console {
   std::ofstream log_;
 };
 
+// As it is. Never throws: errors are reported with it.
+void write_stderr(std::string_view text);
+
 // Text from a model, a file name or an error message, made safe for a terminal: control characters,
 // escapes, bidi controls and invalid UTF-8 become visible escapes.
 std::string printable(std::string_view text);

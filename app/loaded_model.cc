@@ -1,7 +1,5 @@
 #include "app/loaded_model.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <filesystem>
 
@@ -166,13 +164,6 @@ TextInputs text_fingerprint_inputs(const LoadedText& text) {
     digest.update_framed(std::to_string(id));
   out.rendered_probe_digest = hex(digest.finish());
   return out;
-}
-
-int n_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return std::max(1, CPU_COUNT(&set));
 }
 
 }  // namespace isobit::app

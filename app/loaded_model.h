@@ -40,6 +40,4 @@ std::string render_chat(const LoadedText& text, const Json& messages, const Json
 // Digests of tokenizer and template, and of a fixed conversation rendered and encoded.
 TextInputs text_fingerprint_inputs(const LoadedText& text);
 
-int n_cores();
-
 }  // namespace isobit::app

@@ -33,10 +33,30 @@ void declare_global_flags(CLI::App& app, GlobalFlags& flags) {
   app.add_option("-C", flags.directory, "Change to this folder first");
 }
 
+// "--chek 2 (did you mean '--check'?)": what no command took, in the order of the command line.
+std::string unexpected_arguments(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  const CLI::App& command = chosen.empty() ? app : *chosen.front();
+  std::vector<std::string> flags;
+  for (const CLI::App* owner : {&app, &command}) {
+    for (const CLI::Option* option : owner->get_options()) {
+      for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+    }
+  }
+  std::string out = "unexpected:", meant;
+  for (const std::string& word : app.remaining(true)) {
+    out += " " + printable(word);
+    if (meant.empty() && word.starts_with("--"))
+      meant = did_you_mean(word.substr(0, word.find('=')), flags);
+  }
+  return out + meant;
+}
+
 // Says what was wrong, and where it helps, which command was meant.
 int report_usage(const CLI::App& app, const CLI::ParseError& e, int argc, char** argv) {
   if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
-  std::string message = e.what();
+  std::string message =
+      dynamic_cast<const CLI::ExtrasError*>(&e) ? unexpected_arguments(app) : e.what();
   std::vector<std::string> names;
   for (const Command& c : commands()) names.emplace_back(c.name);
   if (argc > 1 && argv[1][0] != '-' &&
@@ -44,14 +64,13 @@ int report_usage(const CLI::App& app, const CLI::ParseError& e, int argc, char**
     message =
         fmt::format("unknown command '{}'{}", printable(argv[1]), did_you_mean(argv[1], names));
   }
-  fmt::print(stderr, "isobit: {}\n", message);
-  fmt::print(stderr, "hint: isobit --help, or isobit COMMAND --help\n");
+  write_stderr(fmt::format("isobit: {}\nhint: isobit --help, or isobit COMMAND --help\n", message));
   return kUsage;
 }
 
 int report_error(const Error& e) {
-  fmt::print(stderr, "isobit: {}\n", printable(e.message()));
-  if (!e.hint().empty()) fmt::print(stderr, "hint: {}\n", printable(e.hint()));
+  write_stderr(fmt::format("isobit: {}\n", printable(e.message())));
+  if (!e.hint().empty()) write_stderr(fmt::format("hint: {}\n", printable(e.hint())));
   return exit_code(e.code());
 }
 

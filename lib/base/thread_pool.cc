@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -76,19 +77,25 @@ struct ThreadPool::State {
     size_t end = 0;
   };
 
-  explicit State(int n_threads) : ranges(static_cast<size_t>(n_threads)) {}
+  explicit State(int n_threads)
+      : ranges(static_cast<size_t>(n_threads)),
+        n_spins(n_threads > static_cast<int>(std::thread::hardware_concurrency()) ? 0 : kSpins) {}
 
   std::vector<Range> ranges;  // one per thread
+  const int n_spins;          // none where threads share a core: they would keep the others from it
   std::vector<std::thread> workers;
   std::mutex mutex;
   std::condition_variable wake;
-  std::atomic<uint64_t> generation{0};
   std::atomic<int> sleeping{0};
   std::atomic<bool> stopping{false};
 
-  // One job at a time; written before `generation` moves, read after.
+  // One job at a time; written while `job` is closed and nobody is inside, read by those inside.
   const std::function<void(size_t, int)>* body = nullptr;
-  alignas(64) std::atomic<int> n_running{0};
+
+  // How many workers are inside, whether more may enter, and a count of jobs above. The caller
+  // waits only for those inside: one that has lost its core before it got there is not missed.
+  static constexpr uint64_t kOpen = 1 << 16, kInside = kOpen - 1, kOneJob = kOpen << 1;
+  alignas(64) std::atomic<uint64_t> job{0};
   std::mutex failure_mutex;
   std::exception_ptr failure;
 
@@ -118,53 +125,88 @@ struct ThreadPool::State {
     }
   }
 
+  uint64_t number() const { return job.load(std::memory_order_acquire) / kOneJob; }
+
+  void open() {
+    job.store((number() + 1) * kOneJob + kOpen, std::memory_order_seq_cst);
+    if (sleeping.load(std::memory_order_seq_cst) == 0) return;
+    { const std::lock_guard lock(mutex); }
+    wake.notify_all();
+  }
+
+  // Whether the job was still open; `seen` becomes its number.
+  bool enter(uint64_t& seen) {
+    uint64_t now = job.load(std::memory_order_acquire);
+    bool inside = false;
+    while ((now & kOpen) && !inside)
+      inside = job.compare_exchange_weak(now, now + 1, std::memory_order_acq_rel,
+                                         std::memory_order_acquire);
+    seen = now / kOneJob;
+    return inside;
+  }
+
+  void leave() {
+    if ((job.fetch_sub(1, std::memory_order_acq_rel) & kInside) == 1) job.notify_one();
+  }
+
+  // Spins while those inside are about to finish; sleeps when one of them has lost its core.
+  void close() {
+    job.fetch_and(~kOpen, std::memory_order_acq_rel);
+    for (int spin = 0; spin < n_spins; ++spin) {
+      if ((job.load(std::memory_order_acquire) & kInside) == 0) return;
+      pause_briefly();
+    }
+    for (uint64_t now; (now = job.load(std::memory_order_acquire)) & kInside;) job.wait(now);
+  }
+
   void wait_for_work(uint64_t seen) {
-    for (int spin = 0; spin < kSpins; ++spin) {
-      if (generation.load(std::memory_order_acquire) != seen || stopping.load()) return;
+    for (int spin = 0; spin < n_spins; ++spin) {
+      if (number() != seen || stopping.load()) return;
       pause_briefly();
     }
     std::unique_lock lock(mutex);
     ++sleeping;
-    wake.wait(lock, [&] {
-      return generation.load(std::memory_order_acquire) != seen || stopping.load();
-    });
+    wake.wait(lock, [&] { return number() != seen || stopping.load(); });
     --sleeping;
   }
 
-  // Spins while the others are about to finish; sleeps when one of them has lost its core.
-  void wait_for_workers() {
-    for (int spin = 0; spin < kSpins; ++spin) {
-      if (n_running.load(std::memory_order_acquire) == 0) return;
-      pause_briefly();
+  void stop() {
+    {
+      const std::lock_guard lock(mutex);
+      stopping.store(true);
     }
-    for (int n; (n = n_running.load(std::memory_order_acquire)) != 0;) n_running.wait(n);
+    wake.notify_all();
+    for (std::thread& t : workers) t.join();
+    workers.clear();
   }
 
   void worker(int thread) {
     for (uint64_t seen = 0;;) {
       wait_for_work(seen);
       if (stopping.load()) return;
-      seen = generation.load(std::memory_order_acquire);
+      if (!enter(seen)) continue;
       work(thread);
-      if (n_running.fetch_sub(1, std::memory_order_acq_rel) == 1) n_running.notify_one();
+      leave();
     }
   }
 };
 
 ThreadPool::ThreadPool(int n_threads) {
-  ISOBIT_REQUIRE(n_threads >= 1);
+  ISOBIT_REQUIRE(n_threads >= 1 && n_threads <= static_cast<int>(State::kInside));
   state_ = std::make_unique<State>(n_threads);
-  for (int t = 1; t < n_threads; ++t)
-    state_->workers.emplace_back([this, t] { state_->worker(t); });
+  try {
+    for (int t = 1; t < n_threads; ++t)
+      state_->workers.emplace_back([s = state_.get(), t] { s->worker(t); });
+  } catch (const std::exception& e) {  // the system's limit on threads, or on memory
+    state_->stop();
+    throw Error(ErrorCode::environment,
+                "cannot start " + std::to_string(n_threads) + " threads: " + e.what(),
+                "ask for fewer with --threads");
+  }
 }
 
 ThreadPool::~ThreadPool() {
-  {
-    const std::lock_guard lock(state_->mutex);
-    state_->stopping.store(true);
-  }
-  state_->wake.notify_all();
-  for (std::thread& t : state_->workers) t.join();
+  state_->stop();
 }
 
 int ThreadPool::n_threads() const {
@@ -175,18 +217,10 @@ void ThreadPool::run(size_t n_items, const std::function<void(size_t, int)>& bod
   State& s = *state_;
   s.body = &body;
   s.divide(n_items);
-  if (n_items > 1 && !s.workers.empty()) {
-    s.n_running.store(static_cast<int>(s.workers.size()), std::memory_order_relaxed);
-    s.generation.fetch_add(1, std::memory_order_seq_cst);
-    if (s.sleeping.load(std::memory_order_seq_cst) > 0) {
-      { const std::lock_guard lock(s.mutex); }
-      s.wake.notify_all();
-    }
-    s.work(0);
-    s.wait_for_workers();
-  } else {
-    s.work(0);
-  }
+  const bool shared = n_items > 1 && !s.workers.empty();
+  if (shared) s.open();
+  s.work(0);
+  if (shared) s.close();
   if (s.failure) std::rethrow_exception(std::exchange(s.failure, nullptr));
 }
 

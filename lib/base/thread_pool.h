@@ -3,7 +3,8 @@
 // The engine calls it hundreds of times per step, so workers spin for a short while before they
 // sleep. Each starts with a stretch of the items and then takes from the others': which thread
 // computes an item is left open, so an item's result must not depend on it (numeric contract
-// section 2: work is divided only where no sum crosses the division). Every worker checks, before
+// section 2: work is divided only where no sum crosses the division). A worker that has lost its
+// core to something else is not waited for unless it holds an item. Every worker checks, before
 // its first item and after each call, that its floating-point control word keeps subnormals and
 // rounds to nearest.
 #pragma once
@@ -17,6 +18,7 @@ namespace isobit {
 class ThreadPool {
  public:
   // n_threads >= 1 counts the calling thread. More threads than cores is allowed; it is only slow.
+  // Throws Error(environment) when the system does not give so many.
   explicit ThreadPool(int n_threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;

@@ -10,6 +10,8 @@
 namespace isobit {
 namespace {
 
+constexpr const char* kConcurrency = "load.concurrency";
+
 constexpr double kMaxCount = 1 << 24;
 constexpr std::string_view kDispatchEdges = "2,8,9,16,17,44,45,255,256,257";
 
@@ -71,7 +73,7 @@ Axis later_axis(std::string key, std::string default_value) {
 
 std::vector<Axis> make_axes() {
   return {
-      {.key = "load.concurrency",
+      {.key = kConcurrency,
        .applied_by = AxisAppliedBy::kWorkload,
        .default_value = "1",
        .words = {"peak"},
@@ -145,6 +147,7 @@ std::string normalize_number(const Axis& axis, std::string_view text) {
 // "first, middle, last or permuted", "as-given or a whole number from 1 to 16777216".
 std::string describe_values(const Axis& axis) {
   std::vector<std::string> parts = axis.words;
+  if (axis.key == kConcurrency) parts.emplace_back("edges (in a list)");
   if (axis.numbers == AxisNumbers::kSeed)
     parts.push_back("a whole number from 0 to 18446744073709551615");
   if (axis.numbers == AxisNumbers::kCount) {
@@ -190,9 +193,12 @@ const Axis& find_axis(std::string_view key) {
     if (axis.key == key) return axis;
     keys.push_back(axis.key);
   }
+  std::string meant = did_you_mean(key, keys);
+  for (const std::string& known : keys) {
+    if (known.ends_with("." + std::string(key))) meant = " (did you mean '" + known + "'?)";
+  }
   throw Error(
-      ErrorCode::usage,
-      "there is no axis '" + std::string(key.substr(0, 60)) + "'" + did_you_mean(key, keys),
+      ErrorCode::usage, "there is no axis '" + std::string(key.substr(0, 60)) + "'" + meant,
       "the axes are " + [&] {
         std::string all = keys[0];
         for (size_t i = 1; i < keys.size(); ++i) all += ", " + keys[i];
@@ -215,7 +221,7 @@ std::vector<std::string> normalize_axis_values(const Axis& axis, std::string_vie
   for (size_t begin = 0; begin <= list.size();) {
     const size_t comma = std::min(list.find(',', begin), list.size());
     const std::string_view word = list.substr(begin, comma - begin);
-    if (axis.key == "load.concurrency" && word == "edges") {
+    if (axis.key == kConcurrency && word == "edges") {
       for (const std::string& edge : normalize_axis_values(axis, kDispatchEdges)) add(edge);
     } else {
       add(normalize_axis_value(axis, word));

@@ -55,7 +55,7 @@ std::string Store::resolve_ref(std::string_view ref) {
   if (matches.size() == 1 && !ref.empty()) return matches[0];
   if (matches.empty()) {
     throw Error(ErrorCode::usage, where + " has no run '" + word + "'" + did_you_mean(ref, ids),
-                "isobit store info lists its runs");
+                "isobit store list --store FILE lists its runs");
   }
   throw Error(ErrorCode::usage,
               "'" + word + "' begins the ids of " + std::to_string(matches.size()) +

@@ -109,7 +109,7 @@ int64_t Store::State::run_key(const std::string& run_id) {
   throw Error(ErrorCode::usage,
               "store '" + database.path().string() + "' has no run '" + run_id.substr(0, 80) + "'" +
                   did_you_mean(run_id, ids),
-              "isobit store info lists its runs");
+              "isobit store list --store FILE lists its runs");
 }
 
 Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -107,6 +107,9 @@ class Bench(ProgramTest):
         self.assertEqual(running.wait(), 143)
         self.assertEqual(os.listdir(self.path("tmp")), [])
 
+    def test_a_single_round_is_called_one(self):
+        self.assertIn("one round", self.isobit("bench", TINY, *SHORT, "--kernel-set", "cpu", expect=0).err)
+
     def test_two_lengths_give_the_cost_of_context(self):
         printed = self.isobit("bench", TINY, "--prompt-tokens", "16,64", "--gen-tokens", "4", "--rounds", "1", "--kernel-set", "cpu", expect=0).out
         self.assertRegex(printed, r"decode cost, BF16 cpu, 1 at once, \d+ threads: .* us per token of context")
@@ -144,6 +147,8 @@ class Bench(ProgramTest):
     def test_bench_peers_finds_the_peer_or_says_skipped(self):
         self.assertTrue(self.peers().stdout.startswith("SKIPPED"))
         self.assertIn("--llama FOLDER", self.peers("--help").stdout)
+        self.assertEqual(subprocess.run([SCRIPT], capture_output=True, check=False).returncode, 2)
+        self.assertEqual(subprocess.run([SCRIPT, "no.gguf"], capture_output=True, check=False).returncode, 3)
         self.fake_llama()
         found = self.peers(ISOBIT_PEERS=self.folder)
         self.assertEqual(found.returncode, 0, found.stderr)

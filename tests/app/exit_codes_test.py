@@ -42,6 +42,9 @@ class ExitCodes(ProgramTest):
             (["run", TINY, "--no-such-flag"], "--no-such-flag"),
             (["store", "query"], "SQL"),
             (["run", TINY, "--threads", "0"], "--threads"),
+            (["run", TINY, "--chek", "2"], "unexpected: --chek 2 (did you mean '--check'?)"),
+            (["run", TINY, "--axis", "concurrency=1,8"], "did you mean 'load.concurrency'"),
+            (["run", TINY, "--resume", "--axis", "load.concurrency=1,8"], "--resume"),
             (["run", TINY, "--threads", "1000000"], "--threads"),
             ([], "subcommand"),
         ):
@@ -57,6 +60,17 @@ class ExitCodes(ProgramTest):
         self.assertIn("s.db", self.run_audit(expect=3).err)
         with open(self.store, "rb") as f:
             self.assertTrue(f.read().startswith(b"this is not"))
+
+    def test_3_where_nothing_can_be_written_not_even_the_error(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([PROGRAM, "fingerprint", TINY], stdout=full, stderr=full, check=False)
+        self.assertEqual(done.returncode, 3)
+
+    def test_3_where_the_system_refuses_threads(self):
+        limit = 400 << 20
+        r = self.isobit("bench", TINY, "--prompt-tokens", "16", "--gen-tokens", "4", "--rounds", "1", "--threads", "200", "--kernel-set", "cpu",
+                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)), expect=3)
+        self.assertIn("cannot start 200 threads", r.err)
 
     def test_3_for_a_checkpoint_with_one_damaged_file(self):
         for name, change, word in (

@@ -64,6 +64,8 @@ class Selftest(ProgramTest):
             (["--isa", "avx3"], "avx2"),
             (["--threads", "-1"], "--threads"),
             (["--threads", "0"], "--threads"),
+            (["--function", ""], "--function"),
+            (["--isa", ""], "--isa"),
             (["-o", "digests.txt"], "--exhaustive"),
             (["--exhaustive", "--function", "exp", "-o", "digests.txt"], "every function"),
             (["--against", damaged], "damaged.txt"),

@@ -2,6 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#if defined(__linux__)
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
+
 #include <atomic>
 #include <functional>
 #include <latch>
@@ -79,6 +85,27 @@ TEST_CASE("an exception in an item reaches the caller and the pool stays usable"
   pool.run(10, [&](size_t, int) { ++n; });
   CHECK(n.load() == 10);
 }
+
+#if defined(__linux__)
+TEST_CASE("threads that the system refuses are an error, and those that had started end") {
+  const pid_t child = ::fork();  // the limit would hold for all that follows
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    const rlimit small{size_t{256} << 20, size_t{256} << 20};
+    ::setrlimit(RLIMIT_AS, &small);
+    try {
+      const ThreadPool pool(500);
+    } catch (const isobit::Error& e) {
+      ::_exit(e.code() == isobit::ErrorCode::environment ? 0 : 1);
+    }
+    ::_exit(2);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+#endif
 
 TEST_CASE("no worker flushes subnormals") {
   ThreadPool pool(kThreads);

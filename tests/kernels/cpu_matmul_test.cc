@@ -1,5 +1,7 @@
 // matmul of every cpu variant against `reference`: the same bits for every dtype, shape, segment
 // count, thread count and number of rows.
+#include <numeric>
+
 #include "tests/kernels/cpu_variants.h"
 #include "tests/kernels/stored_matrix.h"
 
@@ -48,7 +50,17 @@ void check_case(const Case& c, std::span<const int64_t> row_counts, int n_thread
   }
 }
 
-TEST_CASE("cpu matmul has the bits of reference at every number of rows") {
+TEST_CASE("cpu matmul has the bits of reference at every number of rows up to 110") {
+  Numbers numbers(10);
+  std::vector<int64_t> rows(110);
+  std::iota(rows.begin(), rows.end(), 1);
+  for (const DType dtype : kDTypes) {
+    const Stored w = random_matrix(dtype, 35, fits(dtype, 160) ? 160 : 256, numbers);
+    check_case({{&w}, {{}}, 1}, rows, 2, numbers);
+  }
+}
+
+TEST_CASE("cpu matmul has the bits of reference where the number of rows changes the kernel") {
   Numbers numbers(11);
   for (const DType dtype : kDTypes) {
     const int64_t n_in = dtype == DType::kQ4_K || dtype == DType::kQ6_K ? 768
