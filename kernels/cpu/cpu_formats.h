@@ -63,6 +63,55 @@ struct BlockQ8_0 {
 };
 
 template <class V>
+struct BlockSteps {
+  static constexpr int64_t kSpan = 16;
+  static constexpr uint64_t kBlock = 32, kBlockBytes = (2 * 4 + 32) * kPanelColumns;
+  struct Scales {
+    V step;
+  };
+  struct Held {
+    const std::byte* quants;  // of k
+  };
+  ISOBIT_LANES_INLINE static Scales scales(const std::byte* panel, uint64_t k, int64_t c) {
+    const std::byte* steps = panel + k / 32 * kBlockBytes;
+    return {V::load(steps + (static_cast<int64_t>(k % 32 / 16) * kPanelColumns + c) * 4)};
+  }
+  ISOBIT_LANES_INLINE static Held held(const std::byte* panel, uint64_t k, int64_t c) {
+    return {panel + k / 32 * kBlockBytes + 2 * 4 * kPanelColumns +
+            static_cast<int64_t>(k % 32) * kPanelColumns + c};
+  }
+  template <int J>
+  ISOBIT_LANES_INLINE static V weight(Held held, const Scales& s) {
+    return s.step * V::load_i8(held.quants + J * kPanelColumns);
+  }
+};
+
+template <class V>
+struct BlockStepsOffsets {
+  static constexpr int64_t kSpan = 16;
+  static constexpr uint64_t kBlock = 32, kBlockBytes = (4 * 4 + 32) * kPanelColumns;
+  struct Scales {
+    V step, offset;
+  };
+  struct Held {
+    const std::byte* quants;  // of k
+  };
+  ISOBIT_LANES_INLINE static Scales scales(const std::byte* panel, uint64_t k, int64_t c) {
+    const std::byte* steps =
+        panel + k / 32 * kBlockBytes + (static_cast<int64_t>(k % 32 / 16) * kPanelColumns + c) * 4;
+    return {V::load(steps), V::load(steps + 2 * 4 * kPanelColumns)};
+  }
+  ISOBIT_LANES_INLINE static Held held(const std::byte* panel, uint64_t k, int64_t c) {
+    return {panel + k / 32 * kBlockBytes + 4 * 4 * kPanelColumns +
+            static_cast<int64_t>(k % 32) * kPanelColumns + c};
+  }
+  template <int J>
+  ISOBIT_LANES_INLINE static V weight(Held held, const Scales& s) {
+    return fma(V::load_i8(held.quants + J * kPanelColumns), s.step, s.offset);
+  }
+};
+
+template <class V>
 struct BlockQ4_0 {
   static constexpr int64_t kSpan = 32;
   static constexpr uint64_t kBlock = 32, kBlockBytes = 18 * kPanelColumns;

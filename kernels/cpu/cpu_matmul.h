@@ -51,27 +51,30 @@ struct Matmul {
                                         Format::kBlockBytes,
                                         32};
 
-  static const FormatKernels& kernels_of(DType dtype) {
-    switch (dtype) {
-      case DType::kF32:
+  static const FormatKernels& kernels_of(PanelFormat format) {
+    switch (format) {
+      case PanelFormat::kF32:
         return kPlain<PlainF32<V>>;
-      case DType::kF16:
+      case PanelFormat::kF16:
         return kPlain<PlainF16<V>>;
-      case DType::kBF16:
+      case PanelFormat::kBF16:
         return kPlain<PlainBf16<V>>;
-      case DType::kQ8_0:
+      case PanelFormat::kQ8_0:
         return kBlock<BlockQ8_0<V>>;
-      case DType::kQ4_0:
+      case PanelFormat::kQ4_0:
         return kBlock<BlockQ4_0<V>>;
-      case DType::kQ4_1:
+      case PanelFormat::kQ4_1:
         return kBlock<BlockQ4_1<V>>;
-      case DType::kQ4_K:
+      case PanelFormat::kQ4_K:
         return kBlock<BlockQ4_K<V>>;
-      case DType::kQ6_K:
+      case PanelFormat::kQ6_K:
         return kBlock<BlockQ6_K<V>>;
-      default:
-        fail_require("a dtype that pack accepts", __FILE__, __LINE__);
+      case PanelFormat::kSteps:
+        return kBlock<BlockSteps<V>>;
+      case PanelFormat::kStepsOffsets:
+        return kBlock<BlockStepsOffsets<V>>;
     }
+    fail_require("a kernel for every panel format", __FILE__, __LINE__);
   }
 
   struct Job {
@@ -244,7 +247,7 @@ struct Matmul {
   // y: row stride y_stride, at the panel's first column
   static void panel_rows(const CpuPackedMatrix& w, const Panel& panel, const RowBlock& rows,
                          float* slot_floats, float* y, int64_t y_stride) {
-    const FormatKernels& kernels = kernels_of(panel.dtype);
+    const FormatKernels& kernels = kernels_of(panel.format);
     for (int64_t r = 0; r < rows.n_rows; ++r) {
       claim_line(y + r * y_stride);
       claim_line(y + r * y_stride + panel.n_columns - 1);

@@ -16,6 +16,7 @@
 #endif
 
 #include "base/error.h"
+#include "numeric/block_parts.h"
 
 namespace isobit {
 namespace {
@@ -77,6 +78,15 @@ uint32_t byte_at(const std::byte* p, int64_t i) {
 
 void put_u32(std::byte* words, int64_t row, int64_t column, uint32_t v) {
   std::memcpy(words + (row * kPanelColumns + column) * 4, &v, 4);
+}
+
+void put_f32(std::byte* row0, int64_t row, int64_t column, float v) {
+  put_u32(row0, row, column, std::bit_cast<uint32_t>(v));
+}
+
+// Of 32 k and 32 columns of a format with block parts.
+int64_t parts_bytes(DType dtype) {
+  return ((has_offsets(dtype) ? 4 : 2) * 4 + 32) * kPanelColumns;
 }
 
 // Copies a value of `size` bytes to its column of a row of 32 such values.
@@ -187,6 +197,23 @@ void put_block(DType dtype, std::byte* block, int64_t column, const std::byte* s
   }
 }
 
+// One stored block, 32 k at a time: kSteps and kStepsOffsets.
+void put_parts(DType dtype, std::byte* blocks, int64_t column, const std::byte* stored) {
+  const BlockParts parts = block_parts(dtype, reinterpret_cast<const uint8_t*>(stored));
+  const bool offsets = has_offsets(dtype);
+  const auto n = static_cast<int64_t>(traits(dtype).block_elems);
+  for (int64_t k = 0; k < n; k += 32, blocks += parts_bytes(dtype)) {
+    std::byte* q = blocks + 2 * 4 * kPanelColumns;
+    for (int64_t g = 0; g < 2; ++g) put_f32(blocks, g, column, parts.step[k / 16 + g]);
+    if (offsets) {
+      for (int64_t g = 0; g < 2; ++g) put_f32(q, g, column, parts.offset[k / 16 + g]);
+      q += 2 * 4 * kPanelColumns;
+    }
+    for (int64_t i = 0; i < 32; ++i)
+      q[i * kPanelColumns + column] = static_cast<std::byte>(parts.q[k + i]);
+  }
+}
+
 void put_row(const TensorView& w, std::byte* panel, int64_t column, int64_t model_row) {
   const DTypeTraits& t = traits(w.dtype);
   const std::byte* row = w.row(model_row);
@@ -196,6 +223,12 @@ void put_row(const TensorView& w, std::byte* panel, int64_t column, int64_t mode
   }
   const int64_t n_blocks = w.row_elems() / static_cast<int64_t>(t.block_elems);
   const auto stored_bytes = static_cast<int64_t>(t.block_bytes);
+  if (has_block_parts(w.dtype)) {
+    const auto step = static_cast<int64_t>(t.block_elems) / 32 * parts_bytes(w.dtype);
+    for (int64_t b = 0; b < n_blocks; ++b)
+      put_parts(w.dtype, panel + b * step, column, row + b * stored_bytes);
+    return;
+  }
   for (int64_t b = 0; b < n_blocks; ++b) {
     put_block(w.dtype, panel + b * stored_bytes * kPanelColumns, column, row + b * stored_bytes);
   }
@@ -241,7 +274,34 @@ int64_t panels_of(const MatrixPart& part) {
 }
 
 size_t panel_bytes(const MatrixPart& part) {
-  return part.weight->row_bytes() * kPanelColumns;
+  const TensorView& w = *part.weight;
+  if (has_block_parts(w.dtype))
+    return static_cast<size_t>(w.row_elems() / 32 * parts_bytes(w.dtype));
+  return w.row_bytes() * kPanelColumns;
+}
+
+PanelFormat format_of(DType dtype) {
+  switch (dtype) {
+    case DType::kF32:
+      return PanelFormat::kF32;
+    case DType::kF16:
+      return PanelFormat::kF16;
+    case DType::kBF16:
+      return PanelFormat::kBF16;
+    case DType::kQ8_0:
+      return PanelFormat::kQ8_0;
+    case DType::kQ4_0:
+      return PanelFormat::kQ4_0;
+    case DType::kQ4_1:
+      return PanelFormat::kQ4_1;
+    case DType::kQ4_K:
+      return PanelFormat::kQ4_K;
+    case DType::kQ6_K:
+      return PanelFormat::kQ6_K;
+    default:
+      ISOBIT_REQUIRE(has_block_parts(dtype));
+      return has_offsets(dtype) ? PanelFormat::kStepsOffsets : PanelFormat::kSteps;
+  }
 }
 
 // Lists the panels of every part, in order, with their places in one allocation and one bias array.
@@ -267,7 +327,7 @@ std::vector<PanelSource> lay_out(std::span<const MatrixPart> parts,
                                 .bias = part.bias.empty() ? nullptr : bias + row,
                                 .first_column = column + row,
                                 .n_columns = n,
-                                .dtype = part.weight->dtype});
+                                .format = format_of(part.weight->dtype)});
       sources.push_back({part.weight, next, row, n});
     }
     column += n_rows;

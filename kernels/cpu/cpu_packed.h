@@ -1,4 +1,5 @@
-// Weights as the `cpu` set reads them: panels of 32 output columns, the stored quantisation kept.
+// Weights as the `cpu` set reads them: panels of 32 output columns, the stored quantisation kept,
+// or for the less usual formats (numeric/block_parts.h) its integers as int8 beside f32 steps.
 //
 // A vector lane owns one output column and walks k upwards, which is the contract's chain for that
 // element. So within a panel the columns are innermost. Layout of one panel, in units of its block
@@ -17,6 +18,9 @@
 // vector load serves 8 steps of 8 or 16 columns. Q4_K's scale of sub-block i is nibble i of
 // scale_low with bits 2i, 2i+1 of `high` above it; its min is nibble i of min_low with bits 16+2i,
 // 17+2i. Q6_K's `high` holds 2 bits of 16 consecutive k.
+//
+//   kSteps     per 32 k: f32 step[2][32], of 16 k each; int8 q[32 k][32]
+//   kStepsOffsets   per 32 k: f32 step[2][32], f32 offset[2][32]; int8 q[32 k][32]
 #pragma once
 
 #include <memory>
@@ -28,13 +32,26 @@ namespace isobit {
 
 inline constexpr int64_t kPanelColumns = 32;
 
+enum class PanelFormat : uint8_t {
+  kF32,
+  kF16,
+  kBF16,
+  kQ8_0,
+  kQ4_0,
+  kQ4_1,
+  kQ4_K,
+  kQ6_K,
+  kSteps,         // Q5_0 Q3_K IQ4_NL IQ4_XS MXFP4
+  kStepsOffsets,  // Q5_1 Q2_K Q5_K
+};
+
 struct Panel {
   const std::byte* weights = nullptr;
   const float* bias = nullptr;  // (n_columns), null where the part has none: an absent term is
                                 // skipped, not added as 0
   int64_t first_column = 0;     // of y
   int64_t n_columns = 0;        // 1..32; columns past it are stored as zeros and never written to y
-  DType dtype = DType::kF32;
+  PanelFormat format = PanelFormat::kF32;
 };
 
 class CpuPackedMatrix final : public PackedMatrix {

@@ -39,7 +39,7 @@ void require_computable(const Checkpoint& checkpoint) {
       refuse("checkpoint '" + checkpoint.path() + "'",
              "tensor " + shown(tensor_name) + " is stored as " + std::string(name(view.dtype)) +
                  ", which the engine cannot compute with",
-             "convert it to one of F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q4_K, Q6_K");
+             "convert it to F32, F16, BF16, Q8_0 or a K-quant");
     }
   }
 }

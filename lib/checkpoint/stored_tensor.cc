@@ -10,7 +10,7 @@ TensorView view_of(const StoredTensor& tensor, std::span<const std::byte> file,
     refuse(where,
            "tensor " + shown(tensor.name) + " is stored as " + tensor.type_name +
                ", which this version does not read",
-           "convert it to one of F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q4_K, Q6_K");
+           "convert it to F32, F16, BF16, Q8_0 or a K-quant");
   }
   ISOBIT_REQUIRE(tensor.offset_bytes <= file.size() &&
                  tensor.n_bytes <= file.size() - tensor.offset_bytes);

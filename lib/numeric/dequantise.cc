@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "numeric/block_parts.h"
 #include "numeric/ieee_arithmetic.h"
 #include "tensor/half.h"
 
@@ -74,6 +75,16 @@ void q6_k_block(const uint8_t* block, float* out) {
   }
 }
 
+void parts_block(DType dtype, const uint8_t* block, float* out) {
+  const BlockParts parts = block_parts(dtype, block);
+  const bool offsets = has_offsets(dtype);
+  for (size_t e = 0; e < traits(dtype).block_elems; ++e) {
+    const auto q = static_cast<float>(parts.q[e]);
+    const float step = parts.step[e / 16];
+    out[e] = offsets ? std::fma(q, step, parts.offset[e / 16]) : step * q;
+  }
+}
+
 template <class Decode>
 void each_element(const uint8_t* p, size_t bytes, int64_t n, float* out, Decode decode) {
   for (int64_t i = 0; i < n; ++i) out[i] = decode(p + static_cast<size_t>(i) * bytes);
@@ -123,6 +134,11 @@ void dequantise_row(DType dtype, const std::byte* bytes, int64_t n, float* out) 
       return each_block(dtype, p, n, out, q6_k_block);
     default:
       break;
+  }
+  if (has_block_parts(dtype)) {
+    return each_block(dtype, p, n, out, [dtype](const uint8_t* block, float* elems) {
+      parts_block(dtype, block, elems);
+    });
   }
   fail_require("a case for every dtype of engine_supports", __FILE__, __LINE__);
 }

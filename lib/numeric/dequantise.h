@@ -17,6 +17,27 @@
 //   Q6_K  210 bytes, 256 elements: 128 bytes of low nibbles, 64 of high bit pairs, 16 int8 scales
 //         of 16 elements each, f16 d
 //         (d * scale) * (q - 32)
+//
+// The others are decoded by block_parts.cc:
+//
+//   Q5_0  22 bytes, 32 elements: f16 d, 32 fifth bits, 16 bytes of nibbles in Q4_0's order
+//         d * (q - 16)
+//   Q5_1  24 bytes, 32 elements: f16 d, f16 m, then as Q5_0
+//         fma(q, d, m)
+//   Q2_K  84 bytes, 256 elements: 16 bytes of 4-bit scales sc (low) and minima m (high) of groups
+//         of 16, 64 bytes of pairs, f16 d, f16 dmin
+//         fma(q, d * sc, -(dmin * m))
+//   Q3_K  110 bytes, 256 elements: 32 bytes of third bits, 64 bytes of pairs, 12 bytes of 6-bit
+//         scales of groups of 16, f16 d
+//         (d * (scale - 32)) * (q - 4)
+//   Q5_K  176 bytes, 256 elements: as Q4_K with 32 bytes of fifth bits before the nibbles
+//         fma(q, d * sc, -(dmin * m))
+//   IQ4_NL  18 bytes, 32 elements: f16 d, 16 bytes of nibbles that index a table of int8 v
+//         d * v
+//   IQ4_XS  136 bytes, 256 elements: f16 d, 8 scales of 6 bits, the nibbles and table of IQ4_NL
+//         (d * (scale - 32)) * v
+//   MXFP4  17 bytes, 32 elements: E8M0 exponent e, 16 bytes of E2M1 nibbles
+//         2^(e - 128) * 2v
 #pragma once
 
 #include <cstddef>

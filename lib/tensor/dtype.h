@@ -38,6 +38,9 @@ enum class DType : uint8_t {
   kQ4_K,
   kQ5_K,
   kQ6_K,
+  kIQ4_NL,
+  kIQ4_XS,
+  kMXFP4,
 };
 
 struct DTypeTraits {
@@ -53,7 +56,8 @@ inline std::string_view name(DType dtype) {
 }
 std::optional<DType> dtype_from_name(std::string_view name);
 
-// The types that the engine computes with in this version: F32 F16 BF16 Q8_0 Q4_0 Q4_1 Q4_K Q6_K.
+// The types that the engine computes with in this version: F32 F16 BF16 and the block formats
+// above.
 bool engine_supports(DType dtype);
 
 }  // namespace isobit

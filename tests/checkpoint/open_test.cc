@@ -440,12 +440,12 @@ TEST_CASE("what a GGUF asks for and this version cannot compute is refused by it
         w.tensor("blk.00.attn_q.weight", 0, {4}, f32_bytes({1, 1, 1, 1}));
       }) ==
       "tensor 'model.layers.00.self_attn.q_proj.weight' is not part of a llama model of 1 layers");
-  CHECK(with([](GgufWriter& w) { w.tensor("x", 20, {32}, std::string(18, '\1')); }) ==
+  CHECK(with([](GgufWriter& w) { w.tensor("x", 21, {256}, std::string(110, '\1')); }) ==
         "general.quantization_version is absent, expected 2: the meaning of the quantised blocks "
         "depends on it");
   CHECK(with([](GgufWriter& w) {
-          w.u32("general.quantization_version", 2).tensor("x", 20, {32}, std::string(18, '\1'));
-        }) == "tensor 'x' is stored as IQ4_NL, which this version does not read");
+          w.u32("general.quantization_version", 2).tensor("x", 21, {256}, std::string(110, '\1'));
+        }) == "tensor 'x' is stored as IQ3_S, which this version does not read");
 }
 
 TEST_CASE("a GGUF that says too little or nonsense is refused by its key") {

@@ -8,8 +8,10 @@
 
 namespace isobit {
 
-inline constexpr DType kDTypes[] = {DType::kF32,  DType::kF16,  DType::kBF16, DType::kQ8_0,
-                                    DType::kQ4_0, DType::kQ4_1, DType::kQ4_K, DType::kQ6_K};
+inline constexpr DType kDTypes[] = {DType::kF32,  DType::kF16,    DType::kBF16,   DType::kQ8_0,
+                                    DType::kQ4_0, DType::kQ4_1,   DType::kQ4_K,   DType::kQ6_K,
+                                    DType::kQ5_0, DType::kQ5_1,   DType::kQ2_K,   DType::kQ3_K,
+                                    DType::kQ5_K, DType::kIQ4_NL, DType::kIQ4_XS, DType::kMXFP4};
 
 // A stored matrix and its bytes.
 struct Stored {
@@ -25,13 +27,22 @@ inline void put_half(std::byte* p, uint16_t h) {
 inline std::vector<size_t> half_offsets(DType dtype) {
   switch (dtype) {
     case DType::kQ4_1:
+    case DType::kQ5_1:
     case DType::kQ4_K:
+    case DType::kQ5_K:
       return {0, 2};
+    case DType::kQ2_K:
+      return {80, 82};
+    case DType::kQ3_K:
+      return {108};
     case DType::kQ6_K:
       return {208};
     case DType::kF16:
     case DType::kQ8_0:
     case DType::kQ4_0:
+    case DType::kQ5_0:
+    case DType::kIQ4_NL:
+    case DType::kIQ4_XS:
       return {0};
     default:
       return {};
@@ -47,6 +58,8 @@ inline void fill_block(DType dtype, std::byte* block, size_t n_bytes, Numbers& n
   } else {
     for (size_t i = 0; i < n_bytes; ++i) block[i] = static_cast<std::byte>(numbers.bits() >> 13);
     for (const size_t at : half_offsets(dtype)) put_half(block + at, numbers.half());
+    if (dtype == DType::kMXFP4)  // near 1, where sums stay finite
+      block[0] = static_cast<std::byte>(120 + std::to_integer<int>(block[0]) % 16);
   }
 }
 

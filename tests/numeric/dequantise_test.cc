@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "numeric/dequantise.h"
@@ -100,6 +101,124 @@ TEST_CASE("Q6_K") {
   CHECK(std::accumulate(y.begin(), y.end(), 0.0) == 230.25);
 }
 
+struct BlockVector {
+  DType dtype;
+  std::vector<std::pair<size_t, uint16_t>> halves;  // at a byte of the block
+  std::vector<std::pair<size_t, float>> elements;
+  double sum;  // of all elements, exact
+};
+
+// Byte i of a block is 37 i + 11, except for its halves and MXFP4's exponent, 125.
+Bytes vector_block(const BlockVector& v) {
+  Bytes block;
+  for (size_t i = 0; i < traits(v.dtype).block_bytes; ++i)
+    block.push_back(static_cast<std::byte>(37 * i + 11));
+  if (v.dtype == DType::kMXFP4) block[0] = static_cast<std::byte>(125);
+  for (const auto& [at, half] : v.halves) {
+    block[at] = static_cast<std::byte>(half & 255);
+    block[at + 1] = static_cast<std::byte>(half >> 8);
+  }
+  return block;
+}
+
+TEST_CASE("Q5, Q2_K, Q3_K, IQ4 and MXFP4: what the gguf package of Python 0.19 decodes") {
+  const BlockVector vectors[] = {
+      {DType::kQ5_0,
+       {{0, 0x3400}},
+       {{0, 2.25}, {1, -0.5}, {15, -3.0}, {16, 3.5}, {31, 0.25}},
+       3.75},
+      {DType::kQ5_1,
+       {{0, 0x3400}, {2, 0xBC00}},
+       {{0, 3.75}, {1, 5.0}, {15, 6.5}, {16, 3.75}, {31, 0.25}},
+       94.25},
+      {DType::kQ2_K,
+       {{80, 0x3800}, {82, 0x3400}},
+       {{0, 16.5},
+        {1, 0.0},
+        {15, 11.0},
+        {16, -0.75},
+        {31, -0.75},
+        {32, 3.75},
+        {63, 3.25},
+        {64, 5.25},
+        {127, 21.0},
+        {128, 3.75},
+        {200, 4.0},
+        {255, 2.25}},
+       1029.5},
+      {DType::kQ3_K,
+       {{108, 0x3400}},
+       {{0, 20.25},
+        {1, -27.0},
+        {15, -13.5},
+        {16, -24.0},
+        {31, 16.0},
+        {32, -5.5},
+        {63, 2.5},
+        {64, 8.5},
+        {127, 18.0},
+        {128, 0.5},
+        {200, 6.25},
+        {255, 10.5}},
+       239.5},
+      {DType::kQ5_K,
+       {{0, 0x3800}, {2, 0x3400}},
+       {{0, 405.75},
+        {1, -12.75},
+        {15, 80.25},
+        {16, 405.75},
+        {31, 80.25},
+        {32, 56.0},
+        {63, 40.0},
+        {64, 210.25},
+        {127, -1.5},
+        {128, 523.5},
+        {200, 69.25},
+        {255, 54.25}},
+       58108.0},
+      {DType::kIQ4_NL,
+       {{0, 0x3000}},
+       {{0, -4.375}, {1, 3.125}, {15, -15.875}, {16, -4.375}, {31, 0.125}},
+       -32.125},
+      {DType::kIQ4_XS,
+       {{0, 0x2C00}},
+       {{0, 4.0625},
+        {1, -0.0625},
+        {15, -5.5625},
+        {16, 4.0625},
+        {31, 2.1875},
+        {32, 28.4375},
+        {63, -10.9375},
+        {64, 48.75},
+        {127, 12.25},
+        {128, -36.5625},
+        {200, 71.25},
+        {255, -1.0}},
+       -687.8125},
+      {DType::kMXFP4, {}, {{0, 0.0}, {1, 0.75}, {15, -0.375}, {16, 0.375}, {31, 0.75}}, 3.125},
+  };
+  for (const BlockVector& v : vectors) {
+    CAPTURE(name(v.dtype));
+    const auto y =
+        decode(v.dtype, vector_block(v), static_cast<int64_t>(traits(v.dtype).block_elems));
+    for (const auto& [index, value] : v.elements) {
+      CAPTURE(index);
+      CHECK(y[index] == value);
+    }
+    CHECK(std::accumulate(y.begin(), y.end(), 0.0) == v.sum);
+  }
+}
+
+TEST_CASE("MXFP4: the smallest exponents are subnormal steps") {
+  Bytes block(17, static_cast<std::byte>(0x21));  // 1 and 2, halves of them
+  for (int e = 0; e < 4; ++e) {
+    block[0] = static_cast<std::byte>(e);
+    const auto y = decode(DType::kMXFP4, block, 32);
+    CHECK(y[0] == std::ldexp(1.0f, e - 128));
+    CHECK(y[31] == std::ldexp(2.0f, e - 128));
+  }
+}
+
 TEST_CASE("plain types are exact, subnormals and negative zero included") {
   Bytes f32;
   for (const float v : {1.5f, -0.0f, 0x1p-149f}) {
@@ -120,7 +239,7 @@ TEST_CASE("a partial block or a type outside the engine's is refused") {
   Bytes block(34);
   std::vector<float> out(32);
   CHECK_THROWS(dequantise_row(DType::kQ8_0, block.data(), 31, out.data()));
-  CHECK_THROWS(dequantise_row(DType::kQ5_1, block.data(), 32, out.data()));
+  CHECK_THROWS(dequantise_row(DType::kI8, block.data(), 32, out.data()));
 }
 
 }  // namespace
