@@ -21,18 +21,29 @@ bool is_gguf(const std::string& source) {
 LoadedText text_of_gguf(const std::string& source) {
   const GgufFile file{fs::path(source)};
   const GgufTokenizer t = file.tokenizer();
-  GgufTokenizerParts parts{.where = source,
-                           .model = std::string(t.model),
-                           .pre = std::string(t.pre),
-                           .tokens = {},
-                           .token_types = t.token_types,
-                           .merges = {},
-                           .bos_id = t.bos_token_id,
-                           .eos_id = t.eos_token_id,
-                           .unknown_id = t.unknown_token_id,
-                           .pad_id = t.padding_token_id,
-                           .add_bos = t.add_bos,
-                           .add_eos = t.add_eos};
+  GgufTokenizerParts parts{
+      .where = source,
+      .general_name = std::string(file.string("general.name").value_or("")),
+      .architecture = std::string(file.string("general.architecture").value_or("")),
+      .model = std::string(t.model),
+      .pre = std::string(t.pre),
+      .tokens = {},
+      .scores = t.scores,
+      .token_types = t.token_types,
+      .merges = {},
+      .bos_id = t.bos_token_id,
+      .eos_id = t.eos_token_id,
+      .unknown_id = t.unknown_token_id,
+      .pad_id = t.padding_token_id,
+      .add_bos = t.add_bos,
+      .add_eos = t.add_eos,
+      .cls_id = t.cls_token_id,
+      .separator_id = t.separator_token_id,
+      .add_space_prefix = t.add_space_prefix,
+      .remove_extra_whitespaces = t.remove_extra_whitespaces,
+      .lowercase = t.lowercase,
+      .strip_accents = t.strip_accents,
+      .precompiled_charsmap = t.precompiled_charsmap};
   parts.tokens.assign(t.tokens.begin(), t.tokens.end());
   parts.merges.assign(t.merges.begin(), t.merges.end());
   LoadedText out;

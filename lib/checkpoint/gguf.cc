@@ -133,4 +133,14 @@ std::optional<std::vector<int32_t>> GgufFile::i32_array(std::string_view key) co
   return out;
 }
 
+std::optional<std::string> GgufFile::byte_array(std::string_view key) const {
+  const GgufValue* value = find(key);
+  if (!value) return std::nullopt;
+  if (value->type != GgufType::kArray ||
+      (value->element_type != GgufType::kI8 && value->element_type != GgufType::kU8)) {
+    wrong_type(key, *value, "array of i8");
+  }
+  return std::string(reinterpret_cast<const char*>(value->bytes.data()), value->n_elements);
+}
+
 }  // namespace isobit

@@ -71,7 +71,10 @@ struct GgufTokenizer {
   std::vector<std::string_view> merges;
   std::optional<int32_t> bos_token_id, eos_token_id, eot_token_id, eom_token_id, unknown_token_id,
       padding_token_id;
-  std::optional<bool> add_bos, add_eos, add_space_prefix;
+  std::optional<int32_t> cls_token_id, separator_token_id;
+  std::optional<bool> add_bos, add_eos, add_space_prefix, remove_extra_whitespaces, lowercase,
+      strip_accents;
+  std::string precompiled_charsmap;  // tokenizer.ggml.precompiled_charsmap; empty when absent
   std::optional<std::string_view> chat_template;
   std::map<std::string, std::string_view> named_chat_templates;  // tokenizer.chat_template.NAME
 };
@@ -98,7 +101,8 @@ class GgufFile {
   std::optional<std::vector<std::string_view>> strings(std::string_view key) const;
   std::optional<std::vector<float>> f32_array(std::string_view key) const;
   std::optional<std::vector<int32_t>> i32_array(
-      std::string_view key) const;  // i32, or u32 that fits
+      std::string_view key) const;                                    // i32, or u32 that fits
+  std::optional<std::string> byte_array(std::string_view key) const;  // i8 or u8
 
   // Throws Error(environment) when the section is absent or inconsistent.
   GgufTokenizer tokenizer() const;

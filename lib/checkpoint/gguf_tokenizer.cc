@@ -92,7 +92,13 @@ GgufTokenizer GgufFile::tokenizer() const {
   out.padding_token_id = token_id(*this, "tokenizer.ggml.padding_token_id", n);
   out.add_bos = boolean("tokenizer.ggml.add_bos_token");
   out.add_eos = boolean("tokenizer.ggml.add_eos_token");
+  out.cls_token_id = token_id(*this, "tokenizer.ggml.cls_token_id", n);
+  out.separator_token_id = token_id(*this, "tokenizer.ggml.seperator_token_id", n);  // sic
   out.add_space_prefix = boolean("tokenizer.ggml.add_space_prefix");
+  out.remove_extra_whitespaces = boolean("tokenizer.ggml.remove_extra_whitespaces");
+  out.lowercase = boolean("tokenizer.ggml.normalizer.lowercase");
+  out.strip_accents = boolean("tokenizer.ggml.normalizer.strip_accents");
+  out.precompiled_charsmap = byte_array("tokenizer.ggml.precompiled_charsmap").value_or("");
   read_templates(*this, out);
   return out;
 }

@@ -46,35 +46,47 @@ bool comes_later(const BpeScratch::Candidate& a, const BpeScratch::Candidate& b)
   return a.rank != b.rank ? a.rank > b.rank : a.left > b.left;
 }
 
+void link_symbols(BpeScratch& scratch) {
+  scratch.symbols.clear();
+  for (const int32_t id : scratch.start_ids) {
+    const auto index = static_cast<int32_t>(scratch.symbols.size());
+    scratch.symbols.push_back({.id = id, .previous = index - 1, .next = index + 1, .alive = true});
+  }
+  if (!scratch.symbols.empty()) scratch.symbols.back().next = kEnd;
+}
+
 }  // namespace
 
 BpeModel::BpeModel(std::vector<std::string> vocabulary,
                    const std::vector<std::pair<std::string, std::string>>& merges,
                    const BpeOptions& options, const std::string& where)
-    : vocabulary_(std::move(vocabulary)), options_(options) {
-  index_vocabulary(where);
+    : vocabulary_(std::move(vocabulary), where), options_(options) {
+  ISOBIT_REQUIRE(options.alphabet == BpeAlphabet::kCharacters ||
+                 (!options.byte_fallback && options.continuing_prefix.empty() &&
+                  options.end_of_word_suffix.empty()));
+  if (options.alphabet == BpeAlphabet::kBytes) index_bytes();
+  if (options.byte_fallback) byte_tokens_ = ByteTokens(vocabulary_);
+  if (options.unknown_token) {
+    unknown_id_ = vocabulary_.id_of(*options.unknown_token);
+    if (!unknown_id_) {
+      throw Error(ErrorCode::environment, where + ": the unknown token \"" +
+                                              *options.unknown_token +
+                                              "\" is not in the vocabulary");
+    }
+  }
   index_merges(merges, where);
 }
 
-void BpeModel::index_vocabulary(const std::string& where) {
-  ids_.reserve(vocabulary_.size());
-  for (size_t id = 0; id < vocabulary_.size(); ++id) {
-    if (vocabulary_[id].empty()) continue;
-    const auto [it, is_new] = ids_.emplace(vocabulary_[id], static_cast<int32_t>(id));
-    if (!is_new) {
-      throw Error(ErrorCode::environment, where + ": tokens " + std::to_string(it->second) +
-                                              " and " + std::to_string(id) +
-                                              " are both spelled \"" + vocabulary_[id] + "\"");
-    }
-  }
+void BpeModel::index_bytes() {
   for (int byte = 0; byte < 256; ++byte) {
     std::string spelling;
     append_utf8(spelling, byte_level_character(static_cast<uint8_t>(byte)));
-    byte_ids_[byte] = id_of(spelling).value_or(kNoToken);
+    byte_ids_[byte] = vocabulary_.id_of(spelling).value_or(kNoToken);
   }
   if (!options_.ignore_merges) return;
-  for (size_t id = 0; id < vocabulary_.size(); ++id) {
-    if (const auto bytes = from_byte_level(vocabulary_[id]); bytes && !bytes->empty()) {
+  const std::vector<std::string>& tokens = vocabulary_.tokens();
+  for (size_t id = 0; id < tokens.size(); ++id) {
+    if (const auto bytes = from_byte_level(tokens[id]); bytes && !bytes->empty()) {
       ids_of_bytes_.emplace(*bytes, static_cast<int32_t>(id));
     }
   }
@@ -89,14 +101,16 @@ void BpeModel::index_merges(const std::vector<std::pair<std::string, std::string
   for (size_t rank = 0; rank < merges.size(); ++rank) {
     const auto& [left, right] = merges[rank];
     const auto require = [&](const std::string& token) {
-      const auto id = id_of(token);
+      const auto id = vocabulary_.id_of(token);
       if (id) return *id;
       throw Error(ErrorCode::environment, where + ": merge " + std::to_string(rank) + " (\"" +
                                               left + "\" \"" + right + "\") needs the token \"" +
                                               token + "\", which is not in the vocabulary");
     };
     const BpeMerge merge{require(left), require(right)};
-    const int32_t merged_id = require(left + right);
+    const std::string& prefix = options_.continuing_prefix;
+    const size_t skipped = !prefix.empty() && right.starts_with(prefix) ? prefix.size() : 0;
+    const int32_t merged_id = require(left + right.substr(skipped));
     const uint64_t key = pair_key(merge.left, merge.right);
     size_t at = mix(key) & (n_slots - 1);
     while (rules_[at].key != kNoPair && rules_[at].key != key) at = (at + 1) & (n_slots - 1);
@@ -108,11 +122,6 @@ void BpeModel::index_merges(const std::vector<std::pair<std::string, std::string
     rules_[at] = {key, static_cast<uint32_t>(rank), merged_id};
     merges_.push_back(merge);
   }
-}
-
-std::optional<int32_t> BpeModel::id_of(std::string_view token) const {
-  const auto it = ids_.find(token);
-  return it == ids_.end() ? std::nullopt : std::optional(it->second);
 }
 
 const BpeModel::PairRule* BpeModel::find_rule(int32_t left, int32_t right) const {
@@ -140,13 +149,12 @@ void BpeModel::encode(std::string_view piece, BpeScratch& scratch,
 
 void BpeModel::encode_uncached(std::string_view piece, BpeScratch& scratch,
                                std::vector<int32_t>& ids) const {
-  if (options_.ignore_merges) {
-    if (const auto it = ids_of_bytes_.find(std::string(piece)); it != ids_of_bytes_.end()) {
-      ids.push_back(it->second);
-      return;
-    }
+  if (options_.ignore_merges && encode_whole(piece, ids)) return;
+  if (options_.alphabet == BpeAlphabet::kBytes) {
+    start_bytes(piece, scratch);
+  } else {
+    start_characters(piece, scratch);
   }
-  start_symbols(piece, scratch);
   if (scratch.symbols.empty()) return;
   if (scratch.symbols.size() <= kShortPiece) {
     merge_short(scratch);
@@ -160,21 +168,61 @@ void BpeModel::encode_uncached(std::string_view piece, BpeScratch& scratch,
   }
 }
 
-void BpeModel::start_symbols(std::string_view piece, BpeScratch& scratch) const {
-  scratch.symbols.clear();
+bool BpeModel::encode_whole(std::string_view piece, std::vector<int32_t>& ids) const {
+  std::optional<int32_t> id;
+  if (options_.alphabet == BpeAlphabet::kCharacters) {
+    id = vocabulary_.id_of(piece);
+  } else if (const auto it = ids_of_bytes_.find(std::string(piece)); it != ids_of_bytes_.end()) {
+    id = it->second;
+  }
+  if (id) ids.push_back(*id);
+  return id.has_value();
+}
+
+void BpeModel::start_bytes(std::string_view piece, BpeScratch& scratch) const {
+  scratch.start_ids.clear();
   bool after_unknown = false;
   for (const char c : piece) {
     int32_t id = byte_ids_[static_cast<uint8_t>(c)];
     const bool unknown = id == kNoToken;
     if (unknown) {
-      if (!options_.unknown_id || (after_unknown && options_.fuse_unknown)) continue;
-      id = *options_.unknown_id;
+      if (!unknown_id_ || (after_unknown && options_.fuse_unknown)) continue;
+      id = *unknown_id_;
     }
     after_unknown = unknown;
-    const auto index = static_cast<int32_t>(scratch.symbols.size());
-    scratch.symbols.push_back({.id = id, .previous = index - 1, .next = index + 1, .alive = true});
+    scratch.start_ids.push_back(id);
   }
-  if (!scratch.symbols.empty()) scratch.symbols.back().next = kEnd;
+  link_symbols(scratch);
+}
+
+// An unknown token is held back until the next character that has a token, so that a run can be
+// one; bytes that stand for a character do not end the run, and go before it.
+void BpeModel::start_characters(std::string_view piece, BpeScratch& scratch) const {
+  scratch.start_ids.clear();
+  bool held = false;
+  for (size_t at = 0; at < piece.size();) {
+    const size_t n_bytes = code_point_at(piece, at).n_bytes;
+    std::string_view character = piece.substr(at, n_bytes);
+    if (!options_.continuing_prefix.empty() || !options_.end_of_word_suffix.empty()) {
+      scratch.spelling = at > 0 ? options_.continuing_prefix : "";
+      scratch.spelling += character;
+      if (at + n_bytes == piece.size()) scratch.spelling += options_.end_of_word_suffix;
+      character = scratch.spelling;
+    }
+    at += n_bytes;
+    if (const auto id = vocabulary_.id_of(character)) {
+      if (held) scratch.start_ids.push_back(*unknown_id_);
+      held = false;
+      scratch.start_ids.push_back(*id);
+    } else if (options_.byte_fallback && byte_tokens_.append(character, scratch.start_ids)) {
+      continue;
+    } else if (unknown_id_) {
+      if (held && !options_.fuse_unknown) scratch.start_ids.push_back(*unknown_id_);
+      held = true;
+    }
+  }
+  if (held) scratch.start_ids.push_back(*unknown_id_);
+  link_symbols(scratch);
 }
 
 void BpeModel::merge_short(BpeScratch& scratch) const {

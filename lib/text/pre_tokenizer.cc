@@ -1,6 +1,10 @@
 #include "text/pre_tokenizer.h"
 
+#include <algorithm>
+
 #include "base/error.h"
+#include "text/byte_level.h"
+#include "text/piece_builder.h"
 #include "text/regex_dialect.h"
 #include "text/unicode.h"
 
@@ -11,65 +15,6 @@ namespace {
 // space; the last space before a word is left to the word. Source: the GPT-2 tokenizer.
 constexpr const char* kGpt2Pattern =
     "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
-
-// Receives alternating stretches of one piece, in order, and applies a SplitBehaviour. Empty
-// stretches end runs, as they do in the library whose behaviour this is, but are never pieces
-// themselves.
-class PieceBuilder {
- public:
-  PieceBuilder(SplitBehaviour behaviour, bool inverted, std::vector<std::string_view>& out)
-      : behaviour_(behaviour), inverted_(inverted), out_(out) {}
-  PieceBuilder(const PieceBuilder&) = delete;
-  PieceBuilder& operator=(const PieceBuilder&) = delete;
-
-  void add(std::string_view stretch, bool matched) {
-    matched = matched != inverted_;
-    switch (behaviour_) {
-      case SplitBehaviour::kRemoved:
-        if (!matched) emit(stretch);
-        return;
-      case SplitBehaviour::kIsolated:
-        emit(stretch);
-        return;
-      case SplitBehaviour::kMergedWithPrevious:
-        // A match joins the stretch before it, unless that was a match too.
-        if (matched && has_held_ && !held_is_match_) return extend(stretch, matched);
-        return hold(stretch, matched);
-      case SplitBehaviour::kMergedWithNext:
-        if (!matched && has_held_ && held_is_match_) return extend(stretch, matched);
-        return hold(stretch, matched);
-      case SplitBehaviour::kContiguous:
-        if (has_held_ && matched == held_is_match_) return extend(stretch, matched);
-        return hold(stretch, matched);
-    }
-  }
-  void finish() {
-    if (has_held_) emit(held_);
-    has_held_ = false;
-  }
-
- private:
-  void emit(std::string_view piece) {
-    if (!piece.empty()) out_.push_back(piece);
-  }
-  void hold(std::string_view stretch, bool matched) {
-    finish();
-    held_ = stretch;
-    held_is_match_ = matched;
-    has_held_ = true;
-  }
-  void extend(std::string_view stretch, bool matched) {
-    held_ = std::string_view(held_.data(), held_.size() + stretch.size());
-    held_is_match_ = matched;
-  }
-
-  SplitBehaviour behaviour_;
-  bool inverted_;
-  std::vector<std::string_view>& out_;
-  std::string_view held_;
-  bool held_is_match_ = false;
-  bool has_held_ = false;
-};
 
 // Calls found(begin, end) for each match in `piece`.
 template <typename Found>
@@ -88,20 +33,9 @@ void for_each_match(const Regex& regex, std::string_view piece, RegexScratch& sc
   }
 }
 
-template <typename ForEachMatch>
-void split_by_matches(std::string_view piece, PieceBuilder& builder, const ForEachMatch& for_each) {
-  size_t done = 0;
-  for_each([&](size_t begin, size_t end) {
-    if (begin > done) builder.add(piece.substr(done, begin - done), false);
-    builder.add(piece.substr(begin, end - begin), true);
-    done = end;
-  });
-  if (done < piece.size()) builder.add(piece.substr(done), false);
-  builder.finish();
-}
-
 struct StageRunner {
   std::string_view piece;
+  TextPlace place;
   PreTokenizerScratch& scratch;
   std::vector<std::string_view>& out;
 
@@ -134,16 +68,72 @@ struct StageRunner {
   void operator()(const ByteLevelSplit& stage) const {
     std::string_view text = piece;
     if (stage.add_prefix_space && text.front() != ' ') {
-      text = scratch.prefixed.emplace_back(" " + std::string(text));
+      text = scratch.rewritten.emplace_back(" " + std::string(text));
     }
-    if (!stage.regex) {
+    const size_t first = out.size();
+    if (stage.regex) {
+      PieceBuilder builder(SplitBehaviour::kIsolated, false, out);
+      split_by_matches(text, builder, [&](const auto& found) {
+        for_each_match(*stage.regex, text, scratch.regex, found);
+      });
+    } else {
+      out.push_back(text);
+    }
+    if (!stage.spells) return;
+    for (size_t i = first; i < out.size(); ++i)
+      out[i] = scratch.rewritten.emplace_back(to_byte_level(out[i]));
+  }
+  void operator()(const PunctuationSplit& stage) const {
+    PieceBuilder builder(stage.behaviour, false, out);
+    split_by_matches(piece, builder, [&](const auto& found) {
+      for_each_character([](uint32_t c) { return is_punctuation(c); }, found);
+    });
+  }
+  void operator()(const WhiteSpaceSplit&) const {
+    PieceBuilder builder(SplitBehaviour::kRemoved, false, out);
+    split_by_matches(piece, builder, [&](const auto& found) {
+      for_each_character([](uint32_t c) { return is_white_space(c); }, found);
+    });
+  }
+  void operator()(const MetaspaceSplit& stage) const {
+    const std::string_view text = with_metaspace(stage);
+    if (!stage.split) {
       out.push_back(text);
       return;
     }
-    PieceBuilder builder(SplitBehaviour::kIsolated, false, out);
+    PieceBuilder builder(SplitBehaviour::kMergedWithNext, false, out);
     split_by_matches(text, builder, [&](const auto& found) {
-      for_each_match(*stage.regex, text, scratch.regex, found);
+      for (size_t at = text.find(stage.replacement); at != std::string_view::npos;
+           at = text.find(stage.replacement, at + stage.replacement.size())) {
+        found(at, at + stage.replacement.size());
+      }
     });
+  }
+  void operator()(const DigitGroupSplit& stage) const {
+    split_digit_groups(piece, stage.groups, out);
+  }
+
+  template <typename Test, typename Found>
+  void for_each_character(const Test& test, const Found& found) const {
+    for (size_t at = 0; at < piece.size();) {
+      const CodePoint c = code_point_at(piece, at);
+      if (test(c.value)) found(at, at + c.n_bytes);
+      at += c.n_bytes;
+    }
+  }
+  std::string_view with_metaspace(const MetaspaceSplit& stage) const {
+    std::string text;
+    for (const char c : piece) {
+      if (c == ' ') {
+        text += stage.replacement;
+      } else {
+        text += c;
+      }
+    }
+    const bool prepend = stage.scheme == PrependScheme::kAlways ||
+                         (stage.scheme == PrependScheme::kFirst && place == TextPlace::kStart);
+    if (prepend && !text.starts_with(stage.replacement)) text.insert(0, stage.replacement);
+    return scratch.rewritten.emplace_back(std::move(text));
   }
 };
 
@@ -184,6 +174,24 @@ struct StageDescriber {
             {"add_prefix_space", s.add_prefix_space},
             {"use_regex", s.regex.has_value()}};
   }
+  Json operator()(const PunctuationSplit& s) const {
+    return {{"type", "Punctuation"}, {"behavior", name(s.behaviour)}};
+  }
+  Json operator()(const WhiteSpaceSplit&) const { return {{"type", "WhitespaceSplit"}}; }
+  Json operator()(const MetaspaceSplit& s) const {
+    return {{"type", "Metaspace"},
+            {"replacement", s.replacement},
+            {"prepend_scheme", s.scheme == PrependScheme::kAlways  ? "always"
+                               : s.scheme == PrependScheme::kFirst ? "first"
+                                                                   : "never"},
+            {"split", s.split}};
+  }
+  Json operator()(const DigitGroupSplit& s) const {
+    return {{"type", "DigitGroups"},
+            {"groups", s.groups == DigitGroups::kOfNumbers           ? "numbers"
+                       : s.groups == DigitGroups::kOfDigitsAtWordEnd ? "digits at word ends"
+                                                                     : "cut before"}};
+  }
 };
 
 }  // namespace
@@ -203,17 +211,47 @@ ByteLevelSplit byte_level_split(bool add_prefix_space, bool use_regex) {
   return stage;
 }
 
-const std::vector<std::string_view>& PreTokenizer::split(std::string_view text,
+PreTokenizer::PreTokenizer(std::vector<PreTokenizerStage> stages) : stages_(std::move(stages)) {
+  size_t n_byte_level = 0;
+  for (size_t i = 0; i < stages_.size(); ++i) {
+    auto* stage = std::get_if<ByteLevelSplit>(&stages_[i]);
+    if (!stage) continue;
+    stage->spells = i + 1 < stages_.size();
+    ++n_byte_level;
+  }
+  ISOBIT_REQUIRE(n_byte_level <= 1);
+}
+
+bool PreTokenizer::gives_bytes() const {
+  return !stages_.empty() && std::holds_alternative<ByteLevelSplit>(stages_.back());
+}
+
+bool PreTokenizer::is_byte_level() const {
+  return std::any_of(stages_.begin(), stages_.end(), [](const PreTokenizerStage& stage) {
+    return std::holds_alternative<ByteLevelSplit>(stage);
+  });
+}
+
+const std::vector<std::string_view>& PreTokenizer::split(std::string_view text, TextPlace place,
                                                          PreTokenizerScratch& scratch) const {
   scratch.pieces.clear();
-  scratch.prefixed.clear();
+  scratch.rewritten.clear();
   if (!text.empty()) scratch.pieces.push_back(text);
   for (const PreTokenizerStage& stage : stages_) {
     scratch.next_pieces.clear();
     for (const std::string_view piece : scratch.pieces) {
-      std::visit(StageRunner{.piece = piece, .scratch = scratch, .out = scratch.next_pieces},
+      const bool is_first = piece.data() == scratch.pieces.front().data();
+      std::visit(StageRunner{.piece = piece,
+                             .place = is_first ? place : TextPlace::kLater,
+                             .scratch = scratch,
+                             .out = scratch.next_pieces},
                  stage);
     }
+    // White space removed in front leaves no piece that begins where the text does.
+    const bool moved = !scratch.pieces.empty() && !scratch.next_pieces.empty() &&
+                       std::holds_alternative<WhiteSpaceSplit>(stage) &&
+                       scratch.next_pieces.front().data() != scratch.pieces.front().data();
+    if (moved) place = TextPlace::kLater;
     scratch.pieces.swap(scratch.next_pieces);
   }
   return scratch.pieces;

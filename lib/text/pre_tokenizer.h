@@ -1,9 +1,12 @@
 // Pre-tokenization: cutting normalised text into the pieces that byte-pair merges never cross.
 //
-// A pre-tokenizer is a list of stages; each cuts every piece of the one before. The last stage of a
-// byte-level tokenizer is ByteLevel, which may put a space in front of a piece and cut it by
-// GPT-2's pattern. Behaviour follows Hugging Face's `tokenizers` (Split, Digits, ByteLevel,
-// Sequence); a stage that is not here is refused by name when it is read.
+// A pre-tokenizer is a list of stages; each cuts every piece of the one before. Behaviour follows
+// Hugging Face's `tokenizers`; a stage that is not here is refused by name when it is read.
+//
+// ByteLevel may put a space in front of a piece and cut it by GPT-2's pattern. Where it is the last
+// stage, pieces stay raw bytes and the model reads them as such. Where stages follow it (Falcon),
+// they see its alphabet, in which the byte 0xB2 is the digit "²": then pieces are spelled in that
+// alphabet and the model reads characters.
 #pragma once
 
 #include <deque>
@@ -44,8 +47,34 @@ struct DigitsSplit {
 struct ByteLevelSplit {
   bool add_prefix_space;
   std::optional<Regex> regex;  // GPT-2's pattern, when it is used
+  bool spells = false;         // pieces come out in the byte alphabet; set by PreTokenizer
 };
-using PreTokenizerStage = std::variant<RegexSplit, LiteralSplit, DigitsSplit, ByteLevelSplit>;
+struct PunctuationSplit {  // ASCII punctuation and the categories P*
+  SplitBehaviour behaviour;
+};
+struct WhiteSpaceSplit {};  // white space is removed
+
+// Whether a piece is given the replacement character in front, when it does not begin with it.
+enum class PrependScheme { kAlways, kFirst, kNever };  // kFirst: at the start of the text only
+struct MetaspaceSplit {
+  std::string replacement;  // stands for a space
+  PrependScheme scheme;
+  bool split;  // a piece begins at each replacement
+};
+
+// Runs of digits cut into threes counted from their ends, in one pass: written as a regular
+// expression the look-ahead reads the rest of the run again for every group.
+enum class DigitGroups {
+  kOfNumbers,          // \p{N}: 1 234 567
+  kOfDigitsAtWordEnd,  // \d, only where no word character follows the run
+  kCutBefore           // \d, cut before each three; what is left over stays with the text before it
+};
+struct DigitGroupSplit {
+  DigitGroups groups;
+};
+using PreTokenizerStage =
+    std::variant<RegexSplit, LiteralSplit, DigitsSplit, ByteLevelSplit, PunctuationSplit,
+                 WhiteSpaceSplit, MetaspaceSplit, DigitGroupSplit>;
 
 RegexSplit regex_split(const std::string& pattern, SplitBehaviour behaviour, bool inverted,
                        const std::string& where);
@@ -56,20 +85,24 @@ struct PreTokenizerScratch {
   RegexScratch regex;
   std::vector<std::string_view> pieces;
   std::vector<std::string_view> next_pieces;
-  std::deque<std::string>
-      prefixed;  // pieces that were given a space: views into these must not move
+  std::deque<std::string> rewritten;  // pieces that a stage changed: views into these must not move
 };
+
+enum class TextPlace { kStart, kLater };  // is this the start of the whole text?
 
 class PreTokenizer {
  public:
   PreTokenizer() = default;
-  explicit PreTokenizer(std::vector<PreTokenizerStage> stages) : stages_(std::move(stages)) {}
+  // REQUIRES: at most one stage is ByteLevel.
+  explicit PreTokenizer(std::vector<PreTokenizerStage> stages);
 
   // The pieces of `text`, in scratch.pieces: non-empty views into `text` or into the scratch, valid
   // until the next call. REQUIRES: text is well-formed UTF-8.
-  const std::vector<std::string_view>& split(std::string_view text,
+  const std::vector<std::string_view>& split(std::string_view text, TextPlace place,
                                              PreTokenizerScratch& scratch) const;
 
+  bool gives_bytes() const;    // the last stage is ByteLevel
+  bool is_byte_level() const;  // some stage is
   const std::vector<PreTokenizerStage>& stages() const { return stages_; }
   Json description() const;  // all that decides the pieces, for digests and for people
 
@@ -86,6 +119,8 @@ PreTokenizer read_pre_tokenizer(const Json& value, const std::string& where);
 struct PreTokenizerPreset {
   PreTokenizer pre_tokenizer;
   bool nfc = false;
+  bool escape_spaces =
+      false;  // a space becomes U+2581 first: merges are over characters, not bytes
   bool ignore_merges = false;
   bool add_bos_by_default = false;
 };

@@ -6,7 +6,6 @@
 
 #include "base/digest.h"
 #include "base/error.h"
-#include "text/byte_level.h"
 #include "text/tokenizer_parts.h"
 #include "text/unicode.h"
 
@@ -15,7 +14,7 @@ namespace {
 
 struct EncodeScratch {
   PreTokenizerScratch pre_tokenizer;
-  BpeScratch bpe;
+  ModelScratch model;
 };
 
 // Scratches are large (their cache) and calls are frequent: each thread borrows one for the length
@@ -52,17 +51,14 @@ class ScratchPool {
   std::vector<std::unique_ptr<EncodeScratch>> free_;
 };
 
-std::string normalise(Normalizer normalizer, std::string_view text) {
-  return normalizer == Normalizer::kNfc ? to_nfc(text) : std::string(text);
-}
-
 AddedTokenMatcher matcher_for(const TokenizerParts& parts, bool normalized) {
   std::vector<const AddedToken*> tokens;
   std::vector<std::string> contents;
+  RegexScratch regex;
   for (const AddedToken& token : parts.added_tokens) {
     if (token.normalized != normalized) continue;
     tokens.push_back(&token);
-    contents.push_back(normalized ? normalise(parts.normalizer, token.content) : token.content);
+    contents.push_back(normalized ? parts.normalizer.apply(token.content, regex) : token.content);
   }
   return AddedTokenMatcher(std::move(tokens), contents);
 }
@@ -70,8 +66,8 @@ AddedTokenMatcher matcher_for(const TokenizerParts& parts, bool normalized) {
 // The vocabulary without the added tokens that are always found before it is used: a GGUF lists
 // them in it, most tokenizer.json files do not, and the ids are the same.
 std::vector<std::string_view> merge_vocabulary(const TokenizerParts& parts) {
-  std::vector<std::string_view> tokens(parts.bpe.vocabulary().begin(),
-                                       parts.bpe.vocabulary().end());
+  const std::vector<std::string>& all = vocabulary_of(parts.model).tokens();
+  std::vector<std::string_view> tokens(all.begin(), all.end());
   for (const AddedToken& token : parts.added_tokens) {
     const auto id = static_cast<size_t>(token.id);
     if (id < tokens.size() && tokens[id] == token.content && !token.single_word) tokens[id] = {};
@@ -85,21 +81,14 @@ std::vector<std::string_view> merge_vocabulary(const TokenizerParts& parts) {
 std::string digest_of(const TokenizerParts& parts) {
   Sha256 sha;
   const auto number = [&](int64_t value) { sha.update_framed(std::to_string(value)); };
-  sha.update_framed("isobit tokenizer 1");
-  sha.update_framed(parts.normalizer == Normalizer::kNfc ? "NFC" : "none");
+  sha.update_framed("isobit tokenizer 2");
+  sha.update_framed(canonical_json(parts.normalizer.description()));
   sha.update_framed(canonical_json(parts.pre_tokenizer.description()));
-  const BpeModel& bpe = parts.bpe;
-  number(bpe.options().ignore_merges);
-  number(bpe.options().unknown_id.value_or(-1));
-  number(bpe.options().fuse_unknown);
+  sha.update_framed(canonical_json(parts.decoder.description()));
+  hash_model(parts.model, sha);
   const auto vocabulary = merge_vocabulary(parts);
   number(static_cast<int64_t>(vocabulary.size()));
   for (const std::string_view token : vocabulary) sha.update_framed(token);
-  number(static_cast<int64_t>(bpe.merges().size()));
-  for (const BpeMerge& merge : bpe.merges()) {
-    number(merge.left);
-    number(merge.right);
-  }
   number(static_cast<int64_t>(parts.added_tokens.size()));
   for (const AddedToken& token : parts.added_tokens) {
     number(token.id);
@@ -126,22 +115,32 @@ struct Tokenizer::State {
   }
 
   void fill_texts() {
-    texts = parts.bpe.vocabulary();
+    texts = vocabulary_of(parts.model).tokens();
     if (!parts.added_tokens.empty()) {
       texts.resize(std::max(texts.size(), static_cast<size_t>(parts.added_tokens.back().id) + 1));
     }
     special.assign(texts.size(), false);
     bytes.resize(texts.size());
     for (size_t id = 0; id < texts.size(); ++id)
-      bytes[id] = from_byte_level(texts[id]).value_or(texts[id]);
+      bytes[id] = parts.decoder.token_bytes(texts[id], TokenPlace::kLater);
     for (const AddedToken& token : parts.added_tokens) {
       const auto id = static_cast<size_t>(token.id);
       texts[id] = token.content;
-      bytes[id] = token.content;
+      bytes[id] = added_token_bytes(token.content, TokenPlace::kLater);
       special[id] = token.special;
       added_ids.emplace(token.content, token.id);
     }
     while (!texts.empty() && texts.back().empty()) texts.pop_back();
+  }
+
+  // The content of an added token is not spelled in the byte alphabet.
+  std::string added_token_bytes(const std::string& content, TokenPlace place) const {
+    return parts.decoder.is_byte_level() ? content : parts.decoder.token_bytes(content, place);
+  }
+  std::string first_token_bytes(size_t id) const {
+    const bool added = added_ids.contains(texts[id]);
+    return added ? added_token_bytes(texts[id], TokenPlace::kFirst)
+                 : parts.decoder.token_bytes(texts[id], TokenPlace::kFirst);
   }
 
   size_t checked(int32_t id) const {
@@ -151,24 +150,28 @@ struct Tokenizer::State {
                                       std::to_string(texts.size()) + " tokens");
   }
 
-  void encode_ordinary(std::string_view text, EncodeScratch& scratch,
+  void encode_ordinary(std::string_view text, TextPlace place, EncodeScratch& scratch,
                        std::vector<int32_t>& ids) const {
-    for (const std::string_view piece : parts.pre_tokenizer.split(text, scratch.pre_tokenizer)) {
-      parts.bpe.encode(piece, scratch.bpe, ids);
+    for (const std::string_view piece :
+         parts.pre_tokenizer.split(text, place, scratch.pre_tokenizer)) {
+      encode_piece(parts.model, piece, scratch.model, ids);
     }
   }
 
-  void encode_raw(std::string_view text, EncodeScratch& scratch, std::vector<int32_t>& ids) const {
-    std::string composed;
-    if (parts.normalizer == Normalizer::kNfc) text = composed = to_nfc(text);
+  void encode_raw(std::string_view text, TextPlace place, EncodeScratch& scratch,
+                  std::vector<int32_t>& ids) const {
+    std::string normalized;
+    if (!parts.normalizer.empty())
+      text = normalized = parts.normalizer.apply(text, scratch.pre_tokenizer.regex);
     std::vector<TextSegment> segments;
     normalized_matcher.split(text, segments);
     for (const TextSegment& segment : segments) {
       if (segment.token) {
         ids.push_back(segment.token->id);
       } else {
-        encode_ordinary(segment.text, scratch, ids);
+        encode_ordinary(segment.text, place, scratch, ids);
       }
+      place = TextPlace::kLater;
     }
   }
 
@@ -195,12 +198,14 @@ std::vector<int32_t> Tokenizer::encode(std::string_view text, AddSpecial add_spe
   if (add_special == AddSpecial::kYes) ids = state_->parts.prefix_ids;
   std::vector<TextSegment> segments;
   state_->raw_matcher.split(text, segments);
+  TextPlace place = TextPlace::kStart;
   for (const TextSegment& segment : segments) {
     if (segment.token) {
       ids.push_back(segment.token->id);
     } else {
-      state_->encode_raw(segment.text, *scratch, ids);
+      state_->encode_raw(segment.text, place, *scratch, ids);
     }
+    place = TextPlace::kLater;
   }
   if (add_special == AddSpecial::kYes) {
     ids.insert(ids.end(), state_->parts.suffix_ids.begin(), state_->parts.suffix_ids.end());
@@ -210,12 +215,14 @@ std::vector<int32_t> Tokenizer::encode(std::string_view text, AddSpecial add_spe
 
 std::string Tokenizer::decode(std::span<const int32_t> ids, SkipSpecial skip_special) const {
   std::string out;
+  bool is_first = true;
   for (const int32_t id : ids) {
     const size_t at = state_->checked(id);
     if (skip_special == SkipSpecial::kYes && state_->special[at]) continue;
-    out += state_->bytes[at];
+    out += is_first ? state_->first_token_bytes(at) : state_->bytes[at];
+    is_first = false;
   }
-  return out;
+  return state_->parts.decoder.finish(std::move(out));
 }
 
 std::string_view Tokenizer::token_bytes(int32_t id) const {
@@ -239,7 +246,7 @@ int32_t Tokenizer::vocab_size() const {
 std::optional<int32_t> Tokenizer::id_of(std::string_view token_text) const {
   const auto it = state_->added_ids.find(std::string(token_text));
   return it != state_->added_ids.end() ? std::optional(it->second)
-                                       : state_->parts.bpe.id_of(token_text);
+                                       : vocabulary_of(state_->parts.model).id_of(token_text);
 }
 
 std::optional<int32_t> Tokenizer::bos_id() const {
@@ -275,11 +282,12 @@ std::string Tokenizer::summary() const {
     return id ? std::to_string(*id) + " " + std::string(token_text(*id)) : std::string("none");
   };
   std::string out = "tokens: " + std::to_string(vocab_size()) + "\n";
-  out += "merges: " + std::to_string(parts.bpe.merges().size()) + "\n";
+  out += std::string("model: ") + kind_of(parts.model) + "\n";
+  out += "merges: " + std::to_string(n_merges_of(parts.model)) + "\n";
   out += "added tokens: " + std::to_string(parts.added_tokens.size()) + "\n";
-  out +=
-      std::string("normalizer: ") + (parts.normalizer == Normalizer::kNfc ? "NFC" : "none") + "\n";
+  out += "normalizer: " + canonical_json(parts.normalizer.description()) + "\n";
   out += "pre-tokenizer: " + canonical_json(parts.pre_tokenizer.description()) + "\n";
+  out += "decoder: " + canonical_json(parts.decoder.description()) + "\n";
   out += "BOS: " + named(bos_id()) + "\nEOS: " + named(eos_id()) + "\n";
   out += "digest: " + digest() + "\n";
   return out;

@@ -1,4 +1,5 @@
-// The tokenizer: text to token ids and back, for byte-level BPE vocabularies.
+// The tokenizer: text to token ids and back, for BPE over bytes or characters, SentencePiece's BPE,
+// Unigram, WordPiece and WordLevel vocabularies.
 //
 // Ids are what a model sees and what runs are compared by, so they must be those of the model's own
 // tokenizer. Everything here follows Hugging Face's `tokenizers`; a construct that is not here is
@@ -41,12 +42,13 @@ class Tokenizer {
   // offset when the text is not UTF-8.
   std::vector<int32_t> encode(std::string_view text, AddSpecial add_special) const;
 
-  // The bytes of the tokens, one after the other; not always UTF-8. Throws Error(usage) on an id
-  // outside the vocabulary.
+  // The text of the tokens, as bytes; not always UTF-8. Throws Error(usage) on an id outside the
+  // vocabulary.
   std::string decode(std::span<const int32_t> ids, SkipSpecial skip_special) const;
 
-  // The bytes that one token contributes to text: "" for special tokens and for unused ids. Throws
-  // as decode does.
+  // The bytes that one token contributes to text when others come before it: "" for special tokens
+  // and for unused ids. At the start of a text decode() may leave out a space (SentencePiece) or
+  // not put one (WordPiece). Throws as decode does.
   std::string_view token_bytes(int32_t id) const;
   // How the vocabulary spells a token: "Ġthe", "<|im_end|>"; "" for an unused id. Throws as decode
   // does.
@@ -90,14 +92,23 @@ Tokenizer load_tokenizer_json(std::string_view tokenizer_json, const std::string
 // The tokenizer section of a GGUF, as the file has it.
 struct GgufTokenizerParts {
   std::string where;                 // the file, for messages
-  std::string model;                 // tokenizer.ggml.model: "gpt2" is byte-level BPE
+  std::string general_name = {};     // general.name and general.architecture: some tokens strip the
+  std::string architecture = {};     // white space beside them, which a GGUF says in no other way
+  std::string model;                 // tokenizer.ggml.model: "gpt2" is byte-level BPE, "llama"
+                                     // SentencePiece's, "gemma4" BPE over characters, "bert"
+                                     // WordPiece, "t5" Unigram
   std::string pre;                   // tokenizer.ggml.pre; "" when absent
-  std::vector<std::string> tokens;   // spelled in the byte alphabet
+  std::vector<std::string> tokens;   // "gpt2": spelled in the byte alphabet
+  std::vector<float> scores = {};    // parallel to the tokens, or empty
   std::vector<int32_t> token_types;  // 1 normal 2 unknown 3 control 4 user-defined 5 unused 6 byte;
                                      // empty: all normal
   std::vector<std::string> merges;   // "left right", in rank order
   std::optional<int64_t> bos_id, eos_id, unknown_id, pad_id;
   std::optional<bool> add_bos, add_eos;
+  std::optional<int64_t> cls_id = {}, separator_id = {};
+  std::optional<bool> add_space_prefix = {}, remove_extra_whitespaces = {};
+  std::optional<bool> lowercase = {}, strip_accents = {};  // tokenizer.ggml.normalizer.*
+  std::string precompiled_charsmap = {};
 };
 // Throws Error(environment).
 Tokenizer make_gguf_tokenizer(const GgufTokenizerParts& parts);

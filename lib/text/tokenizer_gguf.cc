@@ -2,8 +2,17 @@
 //
 // Control tokens become special added tokens and user-defined tokens plain added ones, both looked
 // for in the raw text, as the tokenizer.json they came from has them. Unused tokens are in the
-// vocabulary and are never produced by a special spelling. A file that says nothing about special
-// tokens has none: no defaults are guessed.
+// vocabulary and are never produced by a special spelling. Byte-level BPE files that say nothing
+// about special tokens have none: no defaults are guessed. For SentencePiece and WordPiece files
+// the defaults are llama.cpp's, which older converters relied on.
+//
+// Where llama.cpp and the model's own tokenizer differ, that one decides: BERT words of more than
+// 100 characters are unknown, and Hangul is decomposed with the accents; of overlapping special
+// tokens the leftmost is found, where llama.cpp takes the longest anywhere. Tokens that llama.cpp
+// makes special because of their spelling, whatever the file says, stay what the file says.
+#include <algorithm>
+#include <limits>
+
 #include "base/error.h"
 #include "text/tokenizer.h"
 #include "text/tokenizer_parts.h"
@@ -26,20 +35,18 @@ enum GgufTokenType : int32_t {
 }
 
 void check_sizes(const GgufTokenizerParts& parts) {
-  if (parts.model != "gpt2") {
-    fail(parts,
-         "tokenizer.ggml.model is \"" + parts.model + "\", expected \"gpt2\" (byte-level BPE)",
-         "isobit has no other tokenizer yet");
-  }
   if (parts.tokens.empty()) fail(parts, "tokenizer.ggml.tokens is empty");
   if (parts.tokens.size() > static_cast<size_t>(kMaxTokenId)) {
     fail(parts, "tokenizer.ggml.tokens has " + std::to_string(parts.tokens.size()) +
                     " entries, at most " + std::to_string(kMaxTokenId) + " are read");
   }
-  if (!parts.token_types.empty() && parts.token_types.size() != parts.tokens.size()) {
-    fail(parts, "tokenizer.ggml.token_type has " + std::to_string(parts.token_types.size()) +
+  const auto parallel = [&](const char* key, size_t n) {
+    if (n == 0 || n == parts.tokens.size()) return;
+    fail(parts, "tokenizer.ggml." + std::string(key) + " has " + std::to_string(n) +
                     " entries for " + std::to_string(parts.tokens.size()) + " tokens");
-  }
+  };
+  parallel("token_type", parts.token_types.size());
+  parallel("scores", parts.scores.size());
 }
 
 std::optional<int32_t> checked_special(const GgufTokenizerParts& parts, std::optional<int64_t> id,
@@ -53,6 +60,33 @@ std::optional<int32_t> checked_special(const GgufTokenizerParts& parts, std::opt
   return static_cast<int32_t>(*id);
 }
 
+bool contains_any(const std::string& text, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return text.find(word) != std::string::npos; });
+}
+
+std::string ascii_lowered(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return text;
+}
+
+// Which tokens take white space along, by the name of the model. Source: llama.cpp, which has it
+// from those models' tokenizer.json.
+void set_strips(const GgufTokenizerParts& parts, AddedToken& token) {
+  const std::string name = ascii_lowered(parts.general_name);
+  if (contains_any(parts.pre, {"jina-v2-de", "jina-v2-es", "jina-v2-code", "mmbert"}) ||
+      contains_any(parts.architecture, {"nomic-bert-moe", "jina-bert-v3"})) {
+    token.lstrip = token.content == "<mask>";
+  } else if (contains_any(name, {"phi-3", "phi3"})) {
+    token.rstrip =
+        token.content != "<unk>" && token.content != "<s>" && token.content != "<|endoftext|>";
+  } else if (contains_any(name, {"modern-bert"})) {
+    token.lstrip = token.content == "[MASK]";
+  }
+}
+
 std::vector<AddedToken> added_tokens_of(const GgufTokenizerParts& parts) {
   std::vector<AddedToken> added;
   for (size_t id = 0; id < parts.token_types.size(); ++id) {
@@ -62,8 +96,10 @@ std::vector<AddedToken> added_tokens_of(const GgufTokenizerParts& parts) {
     }
     const bool special = type == kControl || type == kUnknown;
     if (!special && type != kUserDefined) continue;
-    added.push_back(
-        {.id = static_cast<int32_t>(id), .content = parts.tokens[id], .special = special});
+    AddedToken token{
+        .id = static_cast<int32_t>(id), .content = parts.tokens[id], .special = special};
+    set_strips(parts, token);
+    added.push_back(std::move(token));
   }
   check_added_tokens(added, parts.where);
   return added;
@@ -84,38 +120,179 @@ std::vector<std::pair<std::string, std::string>> split_merges(const GgufTokenize
   return merges;
 }
 
+constexpr const char* kVisibleSpace = "\u2581";
+
+// The members that every kind of GGUF tokenizer fills in the same way.
+struct Common {
+  std::vector<AddedToken> added_tokens;
+  std::optional<int32_t> bos_id, eos_id, pad_id, unknown_id;
+};
+
+Common common_of(const GgufTokenizerParts& parts) {
+  return {.added_tokens = added_tokens_of(parts),
+          .bos_id = checked_special(parts, parts.bos_id, "bos_token_id"),
+          .eos_id = checked_special(parts, parts.eos_id, "eos_token_id"),
+          .pad_id = checked_special(parts, parts.pad_id, "padding_token_id"),
+          .unknown_id = checked_special(parts, parts.unknown_id, "unknown_token_id")};
+}
+
+std::vector<int32_t> ids_to_add(const GgufTokenizerParts& parts, bool add,
+                                std::optional<int32_t> id, const char* word, const char* key) {
+  if (!add) return {};
+  if (!id) {
+    fail(parts, "a" + std::string(word) + " token is to be added, but tokenizer.ggml." + key +
+                    " is missing");
+  }
+  return {*id};
+}
+
+TokenizerParts assemble(const GgufTokenizerParts& parts, Common common, Normalizer normalizer,
+                        PreTokenizer pre_tokenizer, TokenModel model, Decoder decoder, bool add_bos,
+                        bool add_eos) {
+  return {.where = parts.where,
+          .normalizer = std::move(normalizer),
+          .pre_tokenizer = std::move(pre_tokenizer),
+          .model = std::move(model),
+          .decoder = std::move(decoder),
+          .added_tokens = std::move(common.added_tokens),
+          .prefix_ids = ids_to_add(parts, parts.add_bos.value_or(add_bos), common.bos_id, " BOS",
+                                   "bos_token_id"),
+          .suffix_ids = ids_to_add(parts, parts.add_eos.value_or(add_eos), common.eos_id, "n EOS",
+                                   "eos_token_id"),
+          .bos_id = common.bos_id,
+          .eos_id = common.eos_id,
+          .pad_id = common.pad_id,
+          .unknown_id = common.unknown_id};
+}
+
+// Tokens spelled with U+2581 for a space and "<0x0A>" for a byte. A space that was put in front of
+// a text is not part of it.
+Decoder visible_space_decoder(bool prepended) {
+  std::vector<DecoderStep> steps{DecodeReplace{.literal = kVisibleSpace, .content = " "},
+                                 DecodeByteFallback{}};
+  if (!prepended) return Decoder(std::move(steps), std::nullopt);
+  return Decoder(std::move(steps), DecodeStrip{.character = " ", .n_start = 1, .n_stop = 0});
+}
+
+TokenizerParts bpe_parts(const GgufTokenizerParts& parts, const std::string& pre) {
+  PreTokenizerPreset preset = pre_tokenizer_preset(pre, parts.where);
+  if (parts.merges.empty()) fail(parts, "tokenizer.ggml.merges is missing or empty");
+  Common common = common_of(parts);
+  BpeOptions options{.alphabet = preset.pre_tokenizer.gives_bytes() ? BpeAlphabet::kBytes
+                                                                    : BpeAlphabet::kCharacters,
+                     .ignore_merges = preset.ignore_merges};
+  std::vector<NormalizerStep> steps;
+  if (preset.nfc) steps.emplace_back(UnicodeFormStep{UnicodeForm::kNfc});
+  if (preset.escape_spaces) {
+    steps.emplace_back(replace_literal(" ", kVisibleSpace));
+    options.byte_fallback = true;
+    options.fuse_unknown = true;
+    if (common.unknown_id)
+      options.unknown_token = parts.tokens[static_cast<size_t>(*common.unknown_id)];
+  }
+  BpeModel model(parts.tokens, split_merges(parts), options, parts.where);
+  return assemble(parts, std::move(common), Normalizer(std::move(steps)),
+                  std::move(preset.pre_tokenizer), std::move(model),
+                  preset.escape_spaces ? visible_space_decoder(false)
+                                       : Decoder({DecodeByteLevel{}}, std::nullopt),
+                  preset.add_bos_by_default, false);
+}
+
+void require_scores(const GgufTokenizerParts& parts) {
+  if (parts.scores.empty()) fail(parts, "tokenizer.ggml.scores is missing");
+}
+
+TokenizerParts spm_parts(GgufTokenizerParts parts) {
+  require_scores(parts);
+  if (!parts.unknown_id) parts.unknown_id = 0;
+  if (!parts.bos_id) parts.bos_id = 1;
+  if (!parts.eos_id) parts.eos_id = 2;
+  Common common = common_of(parts);
+  const bool prepend = parts.add_space_prefix.value_or(true);
+  std::vector<NormalizerStep> steps;
+  if (prepend) steps.emplace_back(PrependStep{.text = kVisibleSpace});
+  steps.emplace_back(replace_literal(" ", kVisibleSpace));
+  SpmModel model(parts.tokens, parts.scores, common.unknown_id, parts.where);
+  return assemble(parts, std::move(common), Normalizer(std::move(steps)), PreTokenizer(),
+                  std::move(model), visible_space_decoder(prepend), true, false);
+}
+
+TokenizerParts word_piece_parts(GgufTokenizerParts parts) {
+  if (!parts.bos_id) parts.bos_id = parts.cls_id.value_or(101);
+  if (!parts.eos_id) parts.eos_id = parts.separator_id.value_or(102);
+  if (!parts.unknown_id) parts.unknown_id = 100;
+  parts.add_bos = parts.add_eos = true;  // whatever the file says, as llama.cpp does
+  Common common = common_of(parts);
+  const bool lowercase = parts.lowercase.value_or(true);
+  WordPieceModel model(parts.tokens, *common.unknown_id,
+                       {.first_prefix = kVisibleSpace, .continuing_prefix = ""}, parts.where);
+  return assemble(
+      parts, std::move(common),
+      Normalizer({BertStep{.clean_text = true,
+                           .handle_chinese_chars = true,
+                           .strip_accents = parts.strip_accents.value_or(lowercase),
+                           .lowercase = lowercase}}),
+      PreTokenizer({WhiteSpaceSplit{}, PunctuationSplit{.behaviour = SplitBehaviour::kIsolated}}),
+      std::move(model),
+      Decoder({DecodeReplace{.literal = kVisibleSpace, .content = " "},
+               DecodeWordPiece{.prefix = "", .cleanup = true}},
+              std::nullopt),
+      true, true);
+}
+
+// Ordinary tokens have their scores, user-defined ones 0; what only stands for something else is
+// not looked for.
+std::vector<std::optional<double>> unigram_scores(const GgufTokenizerParts& parts,
+                                                  double& min_score) {
+  std::vector<std::optional<double>> scores(parts.tokens.size());
+  min_score = std::numeric_limits<double>::max();
+  for (size_t id = 0; id < scores.size(); ++id) {
+    const int32_t type = parts.token_types.empty() ? int32_t{kNormal} : parts.token_types[id];
+    const auto score = static_cast<double>(parts.scores[id]);
+    if (type == kNormal) min_score = std::min(min_score, score);
+    if (type == kNormal || type == kUnused) scores[id] = score;
+    if (type == kUserDefined) scores[id] = 0;
+  }
+  if (min_score == std::numeric_limits<double>::max()) fail(parts, "there are no ordinary tokens");
+  return scores;
+}
+
+TokenizerParts unigram_parts(GgufTokenizerParts parts) {
+  require_scores(parts);
+  if (!parts.eos_id) parts.eos_id = 1;
+  if (!parts.unknown_id) parts.unknown_id = 2;
+  Common common = common_of(parts);
+  std::vector<NormalizerStep> steps;
+  if (!parts.precompiled_charsmap.empty()) {
+    steps.emplace_back(
+        CharsmapStep{.map = std::make_shared<Charsmap>(parts.precompiled_charsmap, parts.where),
+                     .by_grapheme = false});
+  }
+  const bool prepend = parts.add_space_prefix.value_or(false);
+  steps.emplace_back(SentencePieceSpacesStep{
+      .prepend = prepend, .merge = parts.remove_extra_whitespaces.value_or(false)});
+  UnigramOptions options{.unknown_id = common.unknown_id};
+  auto scores = unigram_scores(parts, options.min_score);
+  UnigramModel model(parts.tokens, std::move(scores), options, parts.where);
+  return assemble(parts, std::move(common), Normalizer(std::move(steps)), PreTokenizer(),
+                  std::move(model), visible_space_decoder(prepend), false, true);
+}
+
 }  // namespace
 
 Tokenizer make_gguf_tokenizer(const GgufTokenizerParts& parts) {
   check_sizes(parts);
-  PreTokenizerPreset preset = pre_tokenizer_preset(parts.pre, parts.where);
-  const auto bos_id = checked_special(parts, parts.bos_id, "bos_token_id");
-  const auto eos_id = checked_special(parts, parts.eos_id, "eos_token_id");
-  std::vector<int32_t> prefix_ids;
-  std::vector<int32_t> suffix_ids;
-  if (parts.add_bos.value_or(preset.add_bos_by_default)) {
-    if (!bos_id)
-      fail(parts, "a BOS token is to be added, but tokenizer.ggml.bos_token_id is missing");
-    prefix_ids.push_back(*bos_id);
-  }
-  if (parts.add_eos.value_or(false)) {
-    if (!eos_id)
-      fail(parts, "an EOS token is to be added, but tokenizer.ggml.eos_token_id is missing");
-    suffix_ids.push_back(*eos_id);
-  }
-  return Tokenizer(TokenizerParts{
-      .where = parts.where,
-      .normalizer = preset.nfc ? Normalizer::kNfc : Normalizer::kNone,
-      .pre_tokenizer = std::move(preset.pre_tokenizer),
-      .bpe = BpeModel(parts.tokens, split_merges(parts),
-                      {.ignore_merges = preset.ignore_merges, .unknown_id = {}}, parts.where),
-      .added_tokens = added_tokens_of(parts),
-      .prefix_ids = std::move(prefix_ids),
-      .suffix_ids = std::move(suffix_ids),
-      .bos_id = bos_id,
-      .eos_id = eos_id,
-      .pad_id = checked_special(parts, parts.pad_id, "padding_token_id"),
-      .unknown_id = checked_special(parts, parts.unknown_id, "unknown_token_id")});
+  if (parts.model == "gpt2") return Tokenizer(bpe_parts(parts, parts.pre));
+  if (parts.model == "gemma4") return Tokenizer(bpe_parts(parts, "gemma4"));
+  if (parts.model == "llama") return Tokenizer(spm_parts(parts));
+  if (parts.model == "bert") return Tokenizer(word_piece_parts(parts));
+  if (parts.model == "t5") return Tokenizer(unigram_parts(parts));
+  fail(parts,
+       "tokenizer.ggml.model is \"" + parts.model +
+           "\", which is not supported (gpt2, gemma4, llama, bert and t5 are)",
+       parts.model == "rwkv" || parts.model == "plamo2"
+           ? "use the checkpoint's tokenizer.json where it has one"
+           : "");
 }
 
 }  // namespace isobit

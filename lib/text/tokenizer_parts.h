@@ -6,18 +6,19 @@
 #include <vector>
 
 #include "text/added_tokens.h"
-#include "text/bpe.h"
+#include "text/decoder.h"
+#include "text/normalizer.h"
 #include "text/pre_tokenizer.h"
+#include "text/token_model.h"
 
 namespace isobit {
 
-enum class Normalizer { kNone, kNfc };
-
 struct TokenizerParts {
   std::string where;
-  Normalizer normalizer = Normalizer::kNone;
+  Normalizer normalizer;
   PreTokenizer pre_tokenizer;
-  BpeModel bpe;
+  TokenModel model;
+  Decoder decoder;
   std::vector<AddedToken> added_tokens;  // ascending ids, each once
   std::vector<int32_t> prefix_ids;       // put before a text with AddSpecial::kYes
   std::vector<int32_t> suffix_ids;

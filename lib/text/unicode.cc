@@ -138,6 +138,28 @@ bool is_numeric(uint32_t c) {
   }
 }
 
+bool is_decimal_digit(uint32_t c) {
+  return utf8proc_category(static_cast<utf8proc_int32_t>(c)) == UTF8PROC_CATEGORY_ND;
+}
+
+bool is_punctuation(uint32_t c) {
+  if (c < 0x80)
+    return (c >= 0x21 && c <= 0x2F) || (c >= 0x3A && c <= 0x40) || (c >= 0x5B && c <= 0x60) ||
+           (c >= 0x7B && c <= 0x7E);
+  switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
+    case UTF8PROC_CATEGORY_PC:
+    case UTF8PROC_CATEGORY_PD:
+    case UTF8PROC_CATEGORY_PS:
+    case UTF8PROC_CATEGORY_PE:
+    case UTF8PROC_CATEGORY_PI:
+    case UTF8PROC_CATEGORY_PF:
+    case UTF8PROC_CATEGORY_PO:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool is_word_character(uint32_t c) {
   switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
     case UTF8PROC_CATEGORY_LU:
@@ -160,21 +182,68 @@ bool is_word_character(uint32_t c) {
   }
 }
 
-std::string to_nfc(std::string_view text) {
-  bool composed =
-      true;  // nothing below U+0300 composes with, or is decomposed by, anything below U+0300
-  for (const char c : text) composed = composed && static_cast<unsigned char>(c) < 0xCC;
-  if (composed) return std::string(text);
+bool is_nonspacing_mark(uint32_t c) {
+  return utf8proc_category(static_cast<utf8proc_int32_t>(c)) == UTF8PROC_CATEGORY_MN;
+}
+
+bool is_mark(uint32_t c) {
+  const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
+  return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC ||
+         category == UTF8PROC_CATEGORY_ME;
+}
+
+bool is_control_or_other(uint32_t c) {
+  const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
+  return category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF ||
+         category == UTF8PROC_CATEGORY_CO;
+}
+
+void append_lowercase(std::string& out, uint32_t c) {
+  if (c == 0x130) {  // the one character whose lower case is two
+    out += "i\u0307";
+    return;
+  }
+  append_utf8(out, static_cast<uint32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c))));
+}
+
+std::string to_unicode_form(std::string_view text, UnicodeForm form) {
+  // Nothing below U+0300 composes with anything below U+0300, nothing in ASCII is decomposed.
+  const unsigned first_changed = form == UnicodeForm::kNfc ? 0xCC : 0x80;
+  bool unchanged = true;
+  for (const char c : text) unchanged = unchanged && static_cast<unsigned char>(c) < first_changed;
+  if (unchanged) return std::string(text);
+  const bool composes = form == UnicodeForm::kNfc || form == UnicodeForm::kNfkc;
+  const bool is_compatible = form == UnicodeForm::kNfkc || form == UnicodeForm::kNfkd;
+  const int options = UTF8PROC_STABLE | (composes ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE) |
+                      (is_compatible ? UTF8PROC_COMPAT : 0);
   utf8proc_uint8_t* raw = nullptr;
   const auto n = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
                               static_cast<utf8proc_ssize_t>(text.size()), &raw,
-                              static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+                              static_cast<utf8proc_option_t>(options));
   const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owned(raw, &std::free);
   if (n < 0) {
     throw Error(ErrorCode::environment,
-                "normalising text to NFC failed: " + std::string(utf8proc_errmsg(n)));
+                "normalising text failed: " + std::string(utf8proc_errmsg(n)));
   }
   return std::string(reinterpret_cast<const char*>(raw), static_cast<size_t>(n));
+}
+
+void for_each_grapheme(std::string_view text, const std::function<void(std::string_view)>& found) {
+  utf8proc_int32_t state = 0;
+  size_t begin = 0;
+  uint32_t previous = 0;
+  for (size_t at = 0; at < text.size();) {
+    const CodePoint c = code_point_at(text, at);
+    if (at > 0 &&
+        utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(previous),
+                                         static_cast<utf8proc_int32_t>(c.value), &state)) {
+      found(text.substr(begin, at - begin));
+      begin = at;
+    }
+    previous = c.value;
+    at += c.n_bytes;
+  }
+  if (begin < text.size()) found(text.substr(begin));
 }
 
 std::string text_library_versions() {

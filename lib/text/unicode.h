@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,10 +37,24 @@ void append_utf8(std::string& out, uint32_t code_point);
 
 bool is_white_space(uint32_t code_point);
 bool is_numeric(uint32_t code_point);
+bool is_decimal_digit(uint32_t code_point);  // Nd
 bool is_word_character(uint32_t code_point);
+bool is_punctuation(uint32_t code_point);  // P*, and the ASCII symbols
 
-// Normalization Form C. REQUIRES: text is well-formed UTF-8.
-std::string to_nfc(std::string_view text);
+bool is_mark(uint32_t code_point);              // M*
+bool is_nonspacing_mark(uint32_t code_point);   // Mn
+bool is_control_or_other(uint32_t code_point);  // Cc, Cf and Co
+
+// The full lower-case mapping of one character, which no neighbour changes.
+void append_lowercase(std::string& out, uint32_t code_point);
+
+enum class UnicodeForm { kNfc, kNfd, kNfkc, kNfkd };
+// A Unicode normalization form. REQUIRES: text is well-formed UTF-8.
+std::string to_unicode_form(std::string_view text, UnicodeForm form);
+
+// Calls found(cluster) for each extended grapheme cluster, in order. REQUIRES: text is well-formed
+// UTF-8.
+void for_each_grapheme(std::string_view text, const std::function<void(std::string_view)>& found);
 
 // "PCRE2 10.42 (Unicode 14.0.0), utf8proc 2.8.0": the libraries whose tables decide where text is
 // split.

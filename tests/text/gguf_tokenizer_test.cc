@@ -125,7 +125,11 @@ TEST_CASE("sections that contradict themselves are refused") {
     return refusal(parts);
   };
   using Parts = GgufTokenizerParts;
-  CHECK(contains(changed([](Parts& p) { p.model = "llama"; }), "\"llama\""));
+  CHECK(contains(changed([](Parts& p) { p.model = "rwkv"; }), "\"rwkv\""));
+  CHECK(contains(changed([](Parts& p) { p.merges.clear(); }), "merges is missing"));
+  CHECK(contains(changed([](Parts& p) { p.scores = {1, 2}; }), "scores has 2 entries"));
+  CHECK(contains(changed([](Parts& p) { p.model = "llama"; }), "scores is missing"));
+  CHECK(contains(changed([](Parts& p) { p.model = "t5"; }), "scores is missing"));
   CHECK(contains(changed([](Parts& p) { p.pre = ""; }), "tokenizer.ggml.pre is missing"));
   CHECK(contains(changed([](Parts& p) { p.pre = "smolm"; }), "did you mean 'smollm'"));
   CHECK(contains(changed([](Parts& p) { p.tokens.clear(); }), "empty"));

@@ -61,14 +61,17 @@ TEST_CASE("character classes are those of the tokenizers library") {
 }
 
 TEST_CASE("composition follows Unicode") {
-  CHECK(to_nfc("plain") == "plain");
-  CHECK(to_nfc("cafe\u0301") == "caf\u00E9");
-  CHECK(to_nfc("\u1112\u1161\u11AB") == "\uD55C");
-  CHECK(to_nfc("\u212B") == "\u00C5");         // a singleton
-  CHECK(to_nfc("a\u0302\u0323") == "\u1EAD");  // reordered, then composed
-  CHECK(to_nfc("\u0958") == "\u0915\u093C");   // excluded from composition
-  CHECK(to_nfc(std::string("a\0e\u0301", 5)) == std::string("a\0\u00E9", 4));
-  CHECK(to_nfc("").empty());
+  CHECK(to_unicode_form("plain", UnicodeForm::kNfc) == "plain");
+  CHECK(to_unicode_form("cafe\u0301", UnicodeForm::kNfc) == "caf\u00E9");
+  CHECK(to_unicode_form("\u1112\u1161\u11AB", UnicodeForm::kNfc) == "\uD55C");
+  CHECK(to_unicode_form("\u212B", UnicodeForm::kNfc) == "\u00C5");  // a singleton
+  CHECK(to_unicode_form("a\u0302\u0323", UnicodeForm::kNfc) ==
+        "\u1EAD");  // reordered, then composed
+  CHECK(to_unicode_form("\u0958", UnicodeForm::kNfc) ==
+        "\u0915\u093C");  // excluded from composition
+  CHECK(to_unicode_form(std::string("a\0e\u0301", 5), UnicodeForm::kNfc) ==
+        std::string("a\0\u00E9", 4));
+  CHECK(to_unicode_form("", UnicodeForm::kNfc).empty());
 }
 
 TEST_CASE("the libraries that decide where text is split say their versions") {
