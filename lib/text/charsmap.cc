@@ -1,6 +1,7 @@
 #include "text/charsmap.h"
 
 #include "base/error.h"
+#include "text/unicode.h"
 
 namespace isobit {
 namespace {
@@ -22,6 +23,11 @@ bool has_value(uint32_t unit) {
   return (unit >> 8 & 1) != 0;
 }
 
+// REQUIRES: text is well-formed UTF-8.
+bool is_inside_character(std::string_view text, size_t at) {
+  return at < text.size() && (static_cast<uint8_t>(text[at]) & 0xC0) == 0x80;
+}
+
 }  // namespace
 
 void Charsmap::fail(const std::string& what) const {
@@ -37,6 +43,7 @@ Charsmap::Charsmap(std::string_view blob, const std::string& where) : where_(whe
   units_.reserve(n_bytes / 4);
   for (size_t at = 4; at < 4 + size_t{n_bytes}; at += 4) units_.push_back(little_endian(blob, at));
   replacements_ = blob.substr(4 + size_t{n_bytes});
+  if (find_invalid_utf8(replacements_)) fail("a replacement is not UTF-8");
 }
 
 uint32_t Charsmap::unit(size_t at) const {
@@ -47,6 +54,7 @@ uint32_t Charsmap::unit(size_t at) const {
 std::string_view Charsmap::replacement(uint32_t at) const {
   const size_t end = replacements_.find('\0', at);
   if (at >= replacements_.size() || end == std::string::npos) fail("a replacement has no end");
+  if (is_inside_character(replacements_, at)) fail("a replacement begins inside a character");
   return std::string_view(replacements_).substr(at, end - at);
 }
 
@@ -60,6 +68,7 @@ std::optional<Charsmap::Match> Charsmap::find(std::string_view text, bool stop_a
     if (label_of(node) != byte) break;
     at ^= offset_of(node);
     if (!has_value(node)) continue;
+    if (is_inside_character(text, i + 1)) fail("an entry ends inside a character");
     match = Match{i + 1, replacement(unit(at) & 0x7FFFFFFFu)};
     if (stop_at_first) break;
   }

@@ -17,7 +17,8 @@ namespace isobit {
 
 class Charsmap {
  public:
-  // Throws Error(environment), naming `where`, when sizes do not add up.
+  // Throws Error(environment), naming `where`, when sizes do not add up or a replacement is not
+  // UTF-8.
   Charsmap(std::string_view blob, const std::string& where);
 
   struct Match {
@@ -25,7 +26,7 @@ class Charsmap {
     std::string_view replacement;
   };
   // The longest, or the shortest, entry that `text` begins with. Throws Error(environment) where
-  // the array leads outside of itself.
+  // the array leads outside of itself or into a character. REQUIRES: text is well-formed UTF-8.
   std::optional<Match> longest_prefix(std::string_view text) const { return find(text, false); }
   std::optional<Match> shortest_prefix(std::string_view text) const { return find(text, true); }
 

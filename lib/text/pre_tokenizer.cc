@@ -95,6 +95,23 @@ struct StageRunner {
       for_each_character([](uint32_t c) { return is_white_space(c); }, found);
     });
   }
+  void operator()(const WordSplit&) const {
+    enum Kind { kSpace, kWord, kOther };
+    Kind kind = kSpace;
+    size_t begin = 0;
+    for (size_t at = 0; at <= piece.size();) {
+      const CodePoint c = at < piece.size() ? code_point_at(piece, at) : CodePoint{' ', 1};
+      const Kind next = is_word_character(c.value) ? kWord
+                        : is_white_space(c.value)  ? kSpace
+                                                   : kOther;
+      if (next != kind) {
+        if (kind != kSpace) out.push_back(piece.substr(begin, at - begin));
+        kind = next;
+        begin = at;
+      }
+      at += c.n_bytes;
+    }
+  }
   void operator()(const MetaspaceSplit& stage) const {
     const std::string_view text = with_metaspace(stage);
     if (!stage.split) {
@@ -178,6 +195,7 @@ struct StageDescriber {
     return {{"type", "Punctuation"}, {"behavior", name(s.behaviour)}};
   }
   Json operator()(const WhiteSpaceSplit&) const { return {{"type", "WhitespaceSplit"}}; }
+  Json operator()(const WordSplit&) const { return {{"type", "Whitespace"}}; }
   Json operator()(const MetaspaceSplit& s) const {
     return {{"type", "Metaspace"},
             {"replacement", s.replacement},
@@ -248,8 +266,9 @@ const std::vector<std::string_view>& PreTokenizer::split(std::string_view text, 
                  stage);
     }
     // White space removed in front leaves no piece that begins where the text does.
-    const bool moved = !scratch.pieces.empty() && !scratch.next_pieces.empty() &&
-                       std::holds_alternative<WhiteSpaceSplit>(stage) &&
+    const bool removes =
+        std::holds_alternative<WhiteSpaceSplit>(stage) || std::holds_alternative<WordSplit>(stage);
+    const bool moved = removes && !scratch.pieces.empty() && !scratch.next_pieces.empty() &&
                        scratch.next_pieces.front().data() != scratch.pieces.front().data();
     if (moved) place = TextPlace::kLater;
     scratch.pieces.swap(scratch.next_pieces);

@@ -53,6 +53,7 @@ struct PunctuationSplit {  // ASCII punctuation and the categories P*
   SplitBehaviour behaviour;
 };
 struct WhiteSpaceSplit {};  // white space is removed
+struct WordSplit {};        // runs of word characters, runs of others; white space is removed
 
 // Whether a piece is given the replacement character in front, when it does not begin with it.
 enum class PrependScheme { kAlways, kFirst, kNever };  // kFirst: at the start of the text only
@@ -74,7 +75,7 @@ struct DigitGroupSplit {
 };
 using PreTokenizerStage =
     std::variant<RegexSplit, LiteralSplit, DigitsSplit, ByteLevelSplit, PunctuationSplit,
-                 WhiteSpaceSplit, MetaspaceSplit, DigitGroupSplit>;
+                 WhiteSpaceSplit, WordSplit, MetaspaceSplit, DigitGroupSplit>;
 
 RegexSplit regex_split(const std::string& pattern, SplitBehaviour behaviour, bool inverted,
                        const std::string& where);

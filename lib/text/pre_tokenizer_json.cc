@@ -87,8 +87,7 @@ void read_stage(const JsonFields& fields, const std::string& type,
     stages.push_back(PunctuationSplit{
         .behaviour = read_behaviour(fields, fields.string_or("behavior", "Isolated"))});
   } else if (type == "Whitespace") {
-    stages.push_back(
-        regex_split("\\w+|[^\\w\\s]+", SplitBehaviour::kRemoved, true, fields.where()));
+    stages.push_back(WordSplit{});
   } else if (type == "WhitespaceSplit") {
     stages.push_back(WhiteSpaceSplit{});
   } else if (type == "BertPreTokenizer") {
