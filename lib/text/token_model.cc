@@ -58,7 +58,6 @@ struct ModelHasher {
   }
   void operator()(const WordPieceModel& m) const {
     number(m.unknown_id());
-    sha.update_framed(m.options().first_prefix);
     sha.update_framed(m.options().continuing_prefix);
     number(static_cast<int64_t>(m.options().max_characters));
   }

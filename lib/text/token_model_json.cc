@@ -105,8 +105,7 @@ WordPieceModel read_word_piece(const JsonFields& model) {
   std::vector<std::string> vocabulary = read_vocabulary(model);
   const auto unknown_id = find_token(vocabulary, model.string_or("unk_token", "[UNK]"));
   if (!unknown_id) model.fail_at("unk_token", "a token of the vocabulary");
-  WordPieceOptions options{.first_prefix = "",
-                           .continuing_prefix = model.string_or("continuing_subword_prefix", "##")};
+  WordPieceOptions options{.continuing_prefix = model.string_or("continuing_subword_prefix", "##")};
   if (model.has("max_input_chars_per_word")) {
     options.max_characters =
         static_cast<size_t>(model.integer("max_input_chars_per_word", 0, INT64_MAX));

@@ -6,10 +6,17 @@
 // about special tokens have none: no defaults are guessed. For SentencePiece and WordPiece files
 // the defaults are llama.cpp's, which older converters relied on.
 //
-// Where llama.cpp and the model's own tokenizer differ, that one decides: BERT words of more than
-// 100 characters are unknown, and Hangul is decomposed with the accents; of overlapping special
-// tokens the leftmost is found, where llama.cpp takes the longest anywhere. Tokens that llama.cpp
-// makes special because of their spelling, whatever the file says, stay what the file says.
+// Where llama.cpp and the model's own tokenizer differ, that one decides:
+//   - BERT words of more than 100 characters are unknown, Hangul is decomposed with the accents,
+//   and
+//     U+2581 in a text does not begin a word;
+//   - a token that strips white space strips all of Unicode's, not ASCII's;
+//   - of overlapping special tokens the leftmost is found, where llama.cpp takes the longest
+//     anywhere;
+//   - tokens that llama.cpp makes special because of their spelling ("</s>" in Qwen2) stay what the
+//     file says.
+// A character map ("t5") is applied as SentencePiece and llama.cpp do, by the longest entry at each
+// place; the `tokenizers` library maps grapheme clusters, which a tokenizer.json gets here too.
 #include <algorithm>
 #include <limits>
 
@@ -121,6 +128,7 @@ std::vector<std::pair<std::string, std::string>> split_merges(const GgufTokenize
 }
 
 constexpr const char* kVisibleSpace = "\u2581";
+constexpr const char* kContinuing = "##";
 
 // The members that every kind of GGUF tokenizer fills in the same way.
 struct Common {
@@ -217,6 +225,24 @@ TokenizerParts spm_parts(GgufTokenizerParts parts) {
                   std::move(model), visible_space_decoder(prepend), true, false);
 }
 
+// As the model's own vocabulary spells them: a GGUF marks the tokens that begin a word, with
+// U+2581, and not those that continue one. Special tokens are in neither way.
+std::vector<std::string> word_piece_spellings(const GgufTokenizerParts& parts,
+                                              const Common& common) {
+  std::vector<std::string> tokens = parts.tokens;
+  std::vector<bool> special(tokens.size(), false);
+  for (const AddedToken& token : common.added_tokens) special[static_cast<size_t>(token.id)] = true;
+  for (const auto& id : {common.bos_id, common.eos_id, common.pad_id, common.unknown_id})
+    if (id) special[static_cast<size_t>(*id)] = true;
+  const std::string_view begins = kVisibleSpace;
+  for (size_t id = 0; id < tokens.size(); ++id) {
+    if (special[id] || tokens[id].empty()) continue;
+    tokens[id] = tokens[id].starts_with(begins) ? tokens[id].substr(begins.size())
+                                                : kContinuing + tokens[id];
+  }
+  return tokens;
+}
+
 TokenizerParts word_piece_parts(GgufTokenizerParts parts) {
   if (!parts.bos_id) parts.bos_id = parts.cls_id.value_or(101);
   if (!parts.eos_id) parts.eos_id = parts.separator_id.value_or(102);
@@ -224,8 +250,8 @@ TokenizerParts word_piece_parts(GgufTokenizerParts parts) {
   parts.add_bos = parts.add_eos = true;  // whatever the file says, as llama.cpp does
   Common common = common_of(parts);
   const bool lowercase = parts.lowercase.value_or(true);
-  WordPieceModel model(parts.tokens, *common.unknown_id,
-                       {.first_prefix = kVisibleSpace, .continuing_prefix = ""}, parts.where);
+  WordPieceModel model(word_piece_spellings(parts, common), *common.unknown_id,
+                       {.continuing_prefix = kContinuing}, parts.where);
   return assemble(
       parts, std::move(common),
       Normalizer({BertStep{.clean_text = true,
@@ -234,10 +260,7 @@ TokenizerParts word_piece_parts(GgufTokenizerParts parts) {
                            .lowercase = lowercase}}),
       PreTokenizer({WhiteSpaceSplit{}, PunctuationSplit{.behaviour = SplitBehaviour::kIsolated}}),
       std::move(model),
-      Decoder({DecodeReplace{.literal = kVisibleSpace, .content = " "},
-               DecodeWordPiece{.prefix = "", .cleanup = true}},
-              std::nullopt),
-      true, true);
+      Decoder({DecodeWordPiece{.prefix = kContinuing, .cleanup = true}}, std::nullopt), true, true);
 }
 
 // Ordinary tokens have their scores, user-defined ones 0; what only stands for something else is

@@ -45,7 +45,7 @@ void WordPieceModel::encode(std::string_view word, std::string& scratch,
 
 std::optional<WordPieceModel::Piece> WordPieceModel::longest_at(std::string_view word, size_t at,
                                                                 std::string& scratch) const {
-  const std::string& prefix = at == 0 ? options_.first_prefix : options_.continuing_prefix;
+  const std::string_view prefix = at == 0 ? "" : std::string_view(options_.continuing_prefix);
   if (prefix.size() >= vocabulary_.max_token_bytes()) return std::nullopt;
   const size_t longest = vocabulary_.max_token_bytes() - prefix.size();
   size_t end = character_start(word, std::min(word.size(), at + longest));

@@ -1,8 +1,7 @@
 // WordPiece: a word to the longest tokens that it begins with, one after the other.
 //
 // A word in which some place begins no token is the unknown token as a whole, and so is one of more
-// than max_characters. Source: Hugging Face's `tokenizers`. A GGUF spells the tokens otherwise:
-// those that begin a word have U+2581 in front, and those that continue one have nothing.
+// than max_characters. Source: Hugging Face's `tokenizers`.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +14,7 @@
 namespace isobit {
 
 struct WordPieceOptions {
-  std::string first_prefix;       // of tokens that begin a word
-  std::string continuing_prefix;  // of tokens inside one, usually "##"
+  std::string continuing_prefix = "##";  // of tokens inside a word
   size_t max_characters = 100;
 };
 
