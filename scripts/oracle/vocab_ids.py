@@ -9,6 +9,7 @@ them it prints a line that starts with SKIPPED and succeeds. Prints one line a v
 it saw, with the text, the ids and the command to run again. Standard-library Python only.
 """
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -39,27 +40,24 @@ def cases_of(vocabulary):
 
 
 def encode(program, vocabulary, text):
+    """The ids, or None and the program's message."""
     command = [program, "tokens", "encode", "--tokenizer", vocabulary, "--text-file", "-", "--json", "--no-special"]
     result = subprocess.run(command, input=text.encode("utf-8"), capture_output=True)
     if result.returncode != 0:
-        raise RuntimeError(result.stderr.decode("utf-8", "replace").strip())
-    return json.loads(result.stdout)["ids"]
+        return None, result.stderr.decode("utf-8", "replace").strip()
+    return json.loads(result.stdout)["ids"], None
 
 
 def check(program, vocabulary):
     """Prints the vocabulary's line and returns whether all ids are the expected ones."""
     cases = cases_of(vocabulary)
     n_same, first = 0, None
-    for i, (text, expected) in enumerate(cases):
-        try:
-            ids = encode(program, vocabulary, text)
-        except RuntimeError as refusal:
-            first = first or f"text {i}: {refusal}"
-            break
-        if ids == expected:
-            n_same += 1
-        else:
-            first = first or f"text {i}: {text!r}\n    expected {expected}\n    found    {ids}"
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = pool.map(lambda case: encode(program, vocabulary, case[0]), cases)
+        for i, ((text, expected), (ids, refusal)) in enumerate(zip(cases, results)):
+            n_same += ids == expected
+            if ids != expected and not first:
+                first = f"text {i}: {text!r}\n    expected {expected}\n    found    {refusal or ids}"
     name = vocabulary.name.removeprefix("ggml-vocab-").removesuffix(".gguf")
     print(f"{name:<20} {n_same:>4} of {len(cases)}" + (f"\n  {first}" if first else ""))
     return n_same == len(cases)
