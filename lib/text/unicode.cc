@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "text/unicode_frozen.h"
 
 namespace isobit {
 namespace {
@@ -146,18 +147,9 @@ bool is_punctuation(uint32_t c) {
   if (c < 0x80)
     return (c >= 0x21 && c <= 0x2F) || (c >= 0x3A && c <= 0x40) || (c >= 0x5B && c <= 0x60) ||
            (c >= 0x7B && c <= 0x7E);
-  switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
-    case UTF8PROC_CATEGORY_PC:
-    case UTF8PROC_CATEGORY_PD:
-    case UTF8PROC_CATEGORY_PS:
-    case UTF8PROC_CATEGORY_PE:
-    case UTF8PROC_CATEGORY_PI:
-    case UTF8PROC_CATEGORY_PF:
-    case UTF8PROC_CATEGORY_PO:
-      return true;
-    default:
-      return false;
-  }
+  const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
+  return frozen_punctuation().contains(
+      c, category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_PO);
 }
 
 bool is_word_character(uint32_t c) {
@@ -183,19 +175,22 @@ bool is_word_character(uint32_t c) {
 }
 
 bool is_nonspacing_mark(uint32_t c) {
-  return utf8proc_category(static_cast<utf8proc_int32_t>(c)) == UTF8PROC_CATEGORY_MN;
+  const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
+  return frozen_nonspacing_mark().contains(c, category == UTF8PROC_CATEGORY_MN);
 }
 
 bool is_mark(uint32_t c) {
   const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
-  return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC ||
-         category == UTF8PROC_CATEGORY_ME;
+  return frozen_mark().contains(c, category == UTF8PROC_CATEGORY_MN ||
+                                       category == UTF8PROC_CATEGORY_MC ||
+                                       category == UTF8PROC_CATEGORY_ME);
 }
 
 bool is_control_or_other(uint32_t c) {
   const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
-  return category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF ||
-         category == UTF8PROC_CATEGORY_CO;
+  return frozen_other().contains(c, category == UTF8PROC_CATEGORY_CC ||
+                                        category == UTF8PROC_CATEGORY_CF ||
+                                        category == UTF8PROC_CATEGORY_CO);
 }
 
 void append_lowercase(std::string& out, uint32_t c) {

@@ -2,7 +2,8 @@
 //
 // The classes are those of the Hugging Face `tokenizers` library, which uses Rust's: White_Space,
 // `char::is_numeric` (Nd, Nl, No) and the regex class \w (Unicode Technical Standard 18, annex C).
-// Code point tables come from utf8proc.
+// Code point tables come from utf8proc; where that library's own are older (punctuation, marks and
+// control characters of its normalizers), they are corrected to those (unicode_frozen.h).
 #pragma once
 
 #include <cstddef>

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Writes lib/text/unicode_frozen.cc: where Hugging Face's `tokenizers` has other character classes than today's Unicode.
+
+    unicode_scan.py
+
+Its BertNormalizer and Punctuation use tables of Unicode 8, its StripAccents those of Unicode 9. Asks the library about
+every character and compares with Python's unicodedata. Needs the Python package `tokenizers`; the file was written with
+tokenizers 0.23.3 and a Python that has Unicode 14.
+"""
+import pathlib
+import unicodedata
+
+from tokenizers import normalizers, pre_tokenizers
+
+TARGET = pathlib.Path(__file__).resolve().parents[2] / "lib" / "text" / "unicode_frozen.cc"
+HEAD = """// Character classes as old as the tables of Hugging Face's `tokenizers`: what Unicode calls a mark,
+// punctuation or a control character today and those tables do not, and the reverse. Written by
+// scripts/oracle/unicode_scan.py.
+#include "text/unicode_frozen.h"
+
+namespace isobit {
+namespace {
+"""
+
+
+def questions():
+    clean = normalizers.BertNormalizer(clean_text=True, handle_chinese_chars=False, strip_accents=False, lowercase=False)
+    accents = normalizers.BertNormalizer(clean_text=False, handle_chinese_chars=False, strip_accents=True, lowercase=False)
+    marks = normalizers.StripAccents()
+    punctuation = pre_tokenizers.Punctuation()
+    decomposes = lambda c: unicodedata.normalize("NFD", c) != c
+    yield "Other", lambda c: clean.normalize_str("a" + c) == "a", lambda c, k: k in ("Cc", "Cf", "Co") or c == "\ufffd"
+    yield "NonspacingMark", lambda c: k_mn(c) if decomposes(c) else accents.normalize_str("a" + c) == "a", lambda c, k: k == "Mn"
+    yield "Mark", lambda c: marks.normalize_str("a" + c) == "a", lambda c, k: k[0] == "M"
+    yield "Punctuation", lambda c: len(punctuation.pre_tokenize_str("a" + c)) == 2, lambda c, k: k[0] == "P"
+
+
+def k_mn(c):
+    return unicodedata.category(c) == "Mn"
+
+
+def ranges(codes):
+    out = []
+    for c in codes:
+        if out and c == out[-1][1] + 1:
+            out[-1][1] = c
+        else:
+            out.append([c, c])
+    return out
+
+
+def table(name, codes):
+    items = [f"{{0x{a:X}, 0x{b:X}}}" for a, b in ranges(codes)] or ["{1, 0}"]
+    lines, line = [], "   "
+    for item in items:
+        if len(line) + len(item) + 2 > 98:
+            lines.append(line)
+            line = "   "
+        line += f" {item},"
+    return f"\nconstexpr CodePointRange {name}[] = {{\n" + "\n".join(lines + [line]).rstrip(",") + "};\n"
+
+
+def main():
+    characters = [c for c in range(0x80, 0x110000) if not 0xD800 <= c < 0xE000]
+    tables, functions = "", ""
+    for name, theirs, ours in questions():
+        added, removed = [], []
+        for code in characters:
+            c = chr(code)
+            now, then = ours(c, unicodedata.category(c)), theirs(c)
+            if now and not then:
+                added.append(code)
+            if then and not now:
+                removed.append(code)
+        tables += table(f"kNew{name}", added) + table(f"kOld{name}", removed)
+        functions += f"\nFrozenClass frozen_{name.lower()}() {{\n  return {{kNew{name}, kOld{name}}};\n}}\n"
+    TARGET.write_text(HEAD + tables + "\n}  // namespace\n" + functions.replace("frozen_nonspacingmark", "frozen_nonspacing_mark") + "\n}  // namespace isobit\n")
+    print(TARGET, TARGET.stat().st_size, "bytes")
+
+
+if __name__ == "__main__":
+    main()
