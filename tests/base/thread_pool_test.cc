@@ -3,12 +3,14 @@
 #include <doctest/doctest.h>
 
 #if defined(__linux__)
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #endif
 
 #include <atomic>
+#include <cstdio>
 #include <functional>
 #include <latch>
 #include <stdexcept>
@@ -86,24 +88,38 @@ TEST_CASE("an exception in an item reaches the caller and the pool stays usable"
   CHECK(n.load() == 10);
 }
 
-#if defined(__linux__)
-TEST_CASE("threads that the system refuses are an error, and those that had started end") {
-  const pid_t child = ::fork();  // the limit would hold for all that follows
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    const rlimit small{size_t{256} << 20, size_t{256} << 20};
-    ::setrlimit(RLIMIT_AS, &small);
-    try {
-      const ThreadPool pool(500);
-    } catch (const isobit::Error& e) {
-      ::_exit(e.code() == isobit::ErrorCode::environment ? 0 : 1);
-    }
-    ::_exit(2);
+// A sanitizer's own memory is above any limit worth setting.
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+constexpr int kRefused = 0, kNotAnError = 1, kNotRefused = 2, kNoLimit = 3;
+
+// How the making of more threads than a small address space holds ends. In a process of its own,
+// because the limit stays.
+int end_of_a_pool_without_memory() {
+  constexpr size_t kSpace = size_t{256} << 20;
+  const rlimit small{kSpace, kSpace};
+  ::setrlimit(RLIMIT_AS, &small);
+  if (::mmap(nullptr, 2 * kSpace, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
+    return kNoLimit;  // qemu-user keeps none
+  try {
+    const ThreadPool pool(500);
+    return kNotRefused;
+  } catch (const isobit::Error& e) {
+    return e.code() == isobit::ErrorCode::environment ? kRefused : kNotAnError;
   }
+}
+
+TEST_CASE("threads that the system refuses are an error, and those that had started end") {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) ::_exit(end_of_a_pool_without_memory());
   int status = 0;
   REQUIRE(::waitpid(child, &status, 0) == child);
-  CHECK(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 0);
+  REQUIRE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == kNoLimit) {
+    std::puts("SKIPPED: nothing limits the address space here");
+    return;
+  }
+  CHECK(WEXITSTATUS(status) == kRefused);
 }
 #endif
 
