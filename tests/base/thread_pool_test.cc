@@ -116,7 +116,7 @@ TEST_CASE("threads that the system refuses are an error, and those that had star
   REQUIRE(::waitpid(child, &status, 0) == child);
   REQUIRE(WIFEXITED(status));
   if (WEXITSTATUS(status) == kNoLimit) {
-    std::puts("SKIPPED: nothing limits the address space here");
+    std::puts("SKIPPED a refusal of threads: nothing limits the address space here");
     return;
   }
   CHECK(WEXITSTATUS(status) == kRefused);
