@@ -42,12 +42,19 @@ double prefill_flops(const ModelConfig& c, double n, double prompt_tokens) {
   const auto heads = static_cast<double>(c.n_heads * c.head_dim);
   const auto kv_heads = static_cast<double>(c.n_kv_heads * c.head_dim);
   const auto hidden = static_cast<double>(c.hidden_size);
-  const auto intermediate = static_cast<double>(c.intermediate_size);
-  const double weights = hidden * (2 * heads + 2 * kv_heads + 3 * intermediate);
-  const double positions = prompt_tokens * (prompt_tokens + 1) / 2;
-  const double layer = 2 * weights * prompt_tokens + 4 * heads * positions;
-  return n *
-         (static_cast<double>(c.n_layers) * layer + 2 * hidden * static_cast<double>(c.vocab_size));
+  double flops = 2 * hidden * static_cast<double>(c.vocab_size);
+  for (int64_t i = 0; i < c.n_layers; ++i) {
+    const LayerConfig layer = c.layer(i);
+    const auto mlp = static_cast<double>(layer.has_experts ? c.experts.top_k * c.experts.width
+                                                           : c.intermediate_size);
+    const double weights = hidden * (2 * heads + 2 * kv_heads + 3 * mlp);
+    const double window = layer.window > 0
+                              ? std::min(prompt_tokens, static_cast<double>(layer.window))
+                              : prompt_tokens;
+    const double positions = window * (window + 1) / 2 + (prompt_tokens - window) * window;
+    flops += 2 * weights * prompt_tokens + 4 * heads * positions;
+  }
+  return n * flops;
 }
 
 // The runners of one thread count: a model per kernel set, packed once, and an engine over it.

@@ -6,6 +6,7 @@
 #include "app/bench_roofs.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
+#include "checkpoint/tensor_names.h"
 #include "kernels/registry.h"
 
 namespace isobit::app {
@@ -23,8 +24,16 @@ struct Sweep {
   void add(const KernelSet& kernels, const Checkpoint& checkpoint,
            const std::vector<std::string>& tensors, int64_t n_segments, ThreadPool& pool) {
     std::vector<MatrixPart> parts;
-    for (const std::string& tensor : tensors)
-      parts.push_back({.weight = &checkpoint.tensor(tensor), .bias = {}});
+    for (const std::string& tensor : tensors) {
+      const TensorView& weight = checkpoint.tensor(tensor);
+      if (!engine_supports(weight.dtype)) {
+        throw Error(ErrorCode::environment,
+                    fmt::format("tensor '{}' is stored as {}, for which there is no kernel", tensor,
+                                isobit::name(weight.dtype)),
+                    "--kernels measures the stored formats; run without it");
+      }
+      parts.push_back({.weight = &weight, .bias = {}});
+    }
     matrices.push_back(kernels.pack(parts, n_segments, pool));
     const PackedMatrix& m = *matrices.back();
     n_weights += static_cast<double>(m.n_out) * static_cast<double>(m.n_in);
@@ -41,21 +50,28 @@ struct SweepShape {
 std::vector<Sweep> sweeps_of(const Checkpoint& checkpoint, const KernelSet& kernels,
                              ThreadPool& pool) {
   const ModelConfig& c = checkpoint.config();
-  const SweepShape shapes[] = {
-      {"qkv", {"self_attn.q_proj.weight", "self_attn.k_proj.weight", "self_attn.v_proj.weight"}, 1},
-      {"o", {"self_attn.o_proj.weight"}, c.n_segments()},
-      {"gate_up", {"mlp.gate_proj.weight", "mlp.up_proj.weight"}, 1},
-      {"down", {"mlp.down_proj.weight"}, c.n_segments()}};
+  const bool fused = has_fused_projections(c);
+  using Names = std::vector<std::string>;
+  const Names qkv = fused ? Names{"self_attn.qkv_proj.weight"}
+                          : Names{"self_attn.q_proj.weight", "self_attn.k_proj.weight",
+                                  "self_attn.v_proj.weight"};
+  const Names gate_up = fused ? Names{"mlp.gate_up_proj.weight"}
+                              : Names{"mlp.gate_proj.weight", "mlp.up_proj.weight"};
+  const SweepShape shapes[] = {{"qkv", qkv, 1},
+                               {"o", {"self_attn.o_proj.weight"}, c.n_segments()},
+                               {"gate_up", gate_up, 1},
+                               {"down", {"mlp.down_proj.weight"}, c.n_segments()}};
   std::vector<Sweep> out;
   for (const SweepShape& shape : shapes) {
     Sweep sweep{.name = shape.name, .matrices = {}};
     for (int64_t layer = 0; layer < c.n_layers; ++layer) {
       std::vector<std::string> names;
       for (const std::string& tensor : shape.tensors)
-        names.push_back(fmt::format("model.layers.{}.{}", layer, tensor));
+        names.push_back(layer_tensor_name(layer, tensor));
+      if (!checkpoint.find(names[0])) continue;  // a layer of experts
       sweep.add(kernels, checkpoint, names, shape.n_segments, pool);
     }
-    out.push_back(std::move(sweep));
+    if (!sweep.matrices.empty()) out.push_back(std::move(sweep));
   }
   Sweep head{.name = "head", .matrices = {}};
   head.add(kernels, checkpoint, {c.tied_head ? "model.embed_tokens.weight" : "lm_head.weight"}, 1,

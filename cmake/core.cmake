@@ -25,7 +25,7 @@ set_source_files_properties(lib/fingerprint/build_facts.cc PROPERTIES COMPILE_DE
   "ISOBIT_VERSION=\"${PROJECT_VERSION}\";ISOBIT_COMPILER=\"${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}\";ISOBIT_COMPILER_FLAGS=\"${build_flags}\";ISOBIT_BUILD_TYPE=\"${CMAKE_BUILD_TYPE}\";ISOBIT_CUDA_TOOLKIT=\"${CMAKE_CUDA_COMPILER_VERSION}\"")
 
 file(GLOB core_sources CONFIGURE_DEPENDS lib/tensor/*.cc lib/numeric/*.cc kernels/cpu/*.cc lib/engine/*.cc)
-list(APPEND core_sources lib/base/error.cc lib/base/thread_pool.cc lib/checkpoint/checkpoint.cc kernels/registry.cc)
+list(APPEND core_sources lib/base/error.cc lib/base/thread_pool.cc lib/checkpoint/checkpoint.cc lib/checkpoint/tensor_names.cc kernels/registry.cc)
 add_library(core OBJECT ${core_sources})
 target_compile_definitions(core PUBLIC ISOBIT_CORE_ONLY)
 target_link_libraries(core PUBLIC Threads::Threads)

@@ -52,18 +52,42 @@ struct BatchView {
       nullptr;  // (n_sequences): block of positions 16b..16b+15 is block_tables[s][b]
 };
 
-// Table entries for positions [0, n_positions): cos and sin are (n_positions, head_dim / 2).
+// Table entries for positions [0, n_positions): cos and sin are (n_positions, rotary_dim / 2).
 struct RopeView {
   const float* cos = nullptr;
   const float* sin = nullptr;
   int64_t head_dim = 0;
+  int64_t rotary_dim = 0;  // at most head_dim: elements from here on stay as they are
 };
 
 struct AttentionShape {
   int64_t n_heads = 0;
   int64_t n_kv_heads = 0;  // divides n_heads; query head h reads KV head h / (n_heads / n_kv_heads)
   int64_t head_dim = 0;
-  float score_scale = 0;  // c = RN(log2 e / sqrt(head_dim))
+  float score_scale = 0;  // c = RN(log2 e / sqrt(head_dim)); under a cap RN(1 / sqrt(head_dim))
+  int64_t window = 0;     // W: a query at p sees max(0, p - W + 1)..p. 0: everything up to p
+  float soft_cap = 0;     // t: the score is cap_scale * tanh((q.k * score_scale) / t). 0: none
+  float cap_scale = 0;    // RN(t * log2 e)
+
+  // The first position that a query at `position` sees.
+  int64_t first_seen(int64_t position) const {
+    return window > 0 && position >= window ? position - window + 1 : 0;
+  }
+};
+
+// The forms of GELU that models are trained with.
+enum class Gelu : uint8_t { kTanh, kErf };
+
+enum class Renormalise : uint8_t { kNo, kYes };
+
+// What the experts of a mixture put out, for every row and each of its top_k choices in rank order.
+struct ExpertOutputs {
+  const float* const* first = nullptr;      // (n_rows, top_k): the first segment's row of n_out
+  const int64_t* segment_stride = nullptr;  // (n_rows, top_k): floats from one segment to the next
+  const float* weights = nullptr;           // (n_rows, top_k)
+  int64_t n_rows = 0;
+  int64_t top_k = 0;
+  int64_t n_segments = 1;
 };
 
 // Weights of one matmul in the layout of the set that packed them. Several stored matrices may be
@@ -109,10 +133,20 @@ struct KernelSet {
   void (*matmul)(const PackedMatrix& w, const float* x, int64_t n_rows, float* y,
                  ThreadPool& pool) = nullptr;
 
+  // matmul_segments: as matmul, but the sums of the segments stay apart: y (n_segments, n_rows,
+  // n_out).   REQUIRES: no part has a bias.
+  void (*matmul_segments)(const PackedMatrix& w, const float* x, int64_t n_rows, float* y,
+                          ThreadPool& pool) = nullptr;
+
   // rms_norm: y[r] = (x[r] * 1/sqrt(Lanes64(x[r]^2)/dim + eps)) * w.   x, y (n_rows, dim), w (dim).
   // y may be x.
   void (*rms_norm)(const float* x, const float* w, float eps, int64_t n_rows, int64_t dim, float* y,
                    ThreadPool& pool) = nullptr;
+
+  // norm_heads: rms_norm, in place, of each of n_heads heads of `dim` elements that start at x + r
+  // * row_stride; w (dim) is shared by all heads.
+  void (*norm_heads)(float* x, int64_t row_stride, int64_t n_heads, int64_t dim, const float* w,
+                     float eps, int64_t n_rows, ThreadPool& pool) = nullptr;
 
   // residual: x[i] = x[i] + f[i], one add.   x, f (n)
   void (*residual)(float* x, const float* f, int64_t n, ThreadPool& pool) = nullptr;
@@ -122,7 +156,28 @@ struct KernelSet {
   void (*silu_mul)(const float* gate_up, int64_t n_rows, int64_t width, float* y,
                    ThreadPool& pool) = nullptr;
 
-  // rope: rotates, in place, elements i and i + head_dim/2 of each of n_heads heads that start at x
+  // gelu_mul: as silu_mul with (0.5*g) * (1 + tanh(t * RN(sqrt(2/pi)))), t = fma(0.044715, (g*g)*g,
+  // g), or (0.5*g) * (1 + erf(g * RN(1/sqrt(2)))), times u.
+  void (*gelu_mul)(Gelu form, const float* gate_up, int64_t n_rows, int64_t width, float* y,
+                   ThreadPool& pool) = nullptr;
+
+  // soft_cap: x[i] = t * tanh(x[i] / t).   x (n)
+  void (*soft_cap)(float* x, int64_t n, float t, ThreadPool& pool) = nullptr;
+
+  // route: the top_k experts of each row. p = softmax of the row (exp(z - max), Lanes64, one div
+  // each); the largest first, ties to the lowest id; with `renormalise` each selected p is divided
+  // by the chain sum of the selected in rank order.
+  //   logits (n_rows, n_experts), ids and weights (n_rows, top_k)
+  void (*route)(const float* logits, int64_t n_rows, int64_t n_experts, int64_t top_k,
+                Renormalise renormalise, int32_t* ids, float* weights, ThreadPool& pool) = nullptr;
+
+  // combine_experts: y[r][n] = over segments by the balanced rule, chain of fma(weight, output, .)
+  // over the choices in rank order.   y (n_rows, n_out)
+  void (*combine_experts)(const ExpertOutputs& outputs, int64_t n_out, float* y,
+                          ThreadPool& pool) = nullptr;
+
+  // rope: rotates, in place, elements i and i + rotary_dim/2 of each of n_heads heads that start at
+  // x
   // + r * row_stride.
   //   y0 = fma(x0, c, -(x1*s)), y1 = fma(x1, c, x0*s)
   void (*rope)(float* x, int64_t row_stride, int64_t n_heads, const RopeView& table,
@@ -134,8 +189,8 @@ struct KernelSet {
   void (*kv_write)(const float* k, const float* v, int64_t row_stride, const BatchView& batch,
                    const KvLayerView& cache, ThreadPool& pool) = nullptr;
 
-  // attention: row r attends to cached positions 0..positions[r] of its sequence (contract section
-  // 3, splits of 128 from 0).
+  // attention: row r attends to cached positions first_seen(positions[r])..positions[r] of its
+  // sequence (contract section 3, splits of 128 from 0, those that hold a position it sees).
   //   q: (n_rows, n_heads * head_dim) with row stride q_stride; out: (n_rows, n_heads * head_dim),
   //   contiguous
   void (*attention)(const float* q, int64_t q_stride, const AttentionShape& shape,

@@ -71,7 +71,7 @@ struct Step {
             .first_block = first,
             .end_block = std::min(first + width, tile.n_blocks),
             .kv_head = kv_head,
-            .score_scale = shape.score_scale,
+            .shape = &shape,
             .cache = &cache,
             .partial = records +
                        ((tile.first_row * shape.n_heads + head) * n_splits + split) * record_floats,

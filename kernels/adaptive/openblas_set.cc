@@ -1,5 +1,7 @@
 // The table of `cpu-adaptive`. Its row operators are the `cpu` set's, rounded to bf16 as they
 // leave: in an engine that computes in bf16 each kernel works in f32 inside and stores bf16.
+#include <algorithm>
+
 #include "kernels/adaptive/adaptive.h"
 #include "kernels/adaptive/adaptive_operators.h"
 #include "kernels/adaptive/row_work.h"
@@ -22,6 +24,12 @@ void rms_norm(const float* x, const float* w, float eps, int64_t n_rows, int64_t
   round_activations(y, n_rows * dim, pool);
 }
 
+void norm_heads(float* x, int64_t row_stride, int64_t n_heads, int64_t dim, const float* w,
+                float eps, int64_t n_rows, ThreadPool& pool) {
+  cpu().norm_heads(x, row_stride, n_heads, dim, w, eps, n_rows, pool);
+  for (int64_t r = 0; r < n_rows; ++r) row_work().round_to_bf16(x + r * row_stride, n_heads * dim);
+}
+
 void residual(float* x, const float* f, int64_t n, ThreadPool& pool) {
   cpu().residual(x, f, n, pool);
   round_activations(x, n, pool);
@@ -30,6 +38,24 @@ void residual(float* x, const float* f, int64_t n, ThreadPool& pool) {
 void silu_mul(const float* gate_up, int64_t n_rows, int64_t width, float* y, ThreadPool& pool) {
   cpu().silu_mul(gate_up, n_rows, width, y, pool);
   round_activations(y, n_rows * width, pool);
+}
+
+void gelu_mul(Gelu form, const float* gate_up, int64_t n_rows, int64_t width, float* y,
+              ThreadPool& pool) {
+  cpu().gelu_mul(form, gate_up, n_rows, width, y, pool);
+  round_activations(y, n_rows * width, pool);
+}
+
+void combine_experts(const ExpertOutputs& outputs, int64_t n_out, float* y, ThreadPool& pool) {
+  cpu().combine_experts(outputs, n_out, y, pool);
+  round_activations(y, outputs.n_rows * n_out, pool);
+}
+
+// One sum over all of K, as the whole of the first segment.
+void matmul_segments(const PackedMatrix& w, const float* x, int64_t n_rows, float* y,
+                     ThreadPool& pool) {
+  matmul(w, x, n_rows, y, pool);
+  std::fill(y + n_rows * w.n_out, y + w.n_segments * n_rows * w.n_out, 0.0f);
 }
 
 void rope(float* x, int64_t row_stride, int64_t n_heads, const RopeView& table,
@@ -61,9 +87,15 @@ const KernelSet& adaptive_kernel_set() {
       .rounds_activations_to_bf16 = true,
       .pack = adaptive::pack,
       .matmul = adaptive::matmul,
+      .matmul_segments = adaptive::matmul_segments,
       .rms_norm = adaptive::rms_norm,
+      .norm_heads = adaptive::norm_heads,
       .residual = adaptive::residual,
       .silu_mul = adaptive::silu_mul,
+      .gelu_mul = adaptive::gelu_mul,
+      .soft_cap = adaptive::cpu().soft_cap,
+      .route = adaptive::cpu().route,
+      .combine_experts = adaptive::combine_experts,
       .rope = adaptive::rope,
       .kv_write = adaptive::cpu().kv_write,
       .attention = adaptive::attention,

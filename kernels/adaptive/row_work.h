@@ -22,7 +22,7 @@ struct AttendItem {
   int64_t first_block = 0;
   int64_t end_block = 0;
   int64_t kv_head = 0;
-  float score_scale = 0;
+  const AttentionShape* shape = nullptr;
   const KvLayerView* cache = nullptr;
   // Out, per (row, head): maximum m of the scores, sum l of 2^(s - m), then o (head_dim), the sum
   // of 2^(s - m) v. Where a row sees no position of the range, m = -inf and the rest is 0.

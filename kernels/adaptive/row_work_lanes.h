@@ -183,15 +183,26 @@ struct LaneRowWork {
     const int64_t n = item.positions[row] + 1 - b * kKvBlockTokens;
     return n < 0 ? 0 : n > kKvBlockTokens ? kKvBlockTokens : n;
   }
+  // Positions of block `b` that lie before the window of `row`.
+  static int64_t hidden(const AttendItem& item, int64_t row, int64_t b) {
+    const int64_t n = item.shape->first_seen(item.positions[row]) - b * kKvBlockTokens;
+    return n < 0 ? 0 : n > kKvBlockTokens ? kKvBlockTokens : n;
+  }
   static int64_t cache_element(const AttendItem& item, int64_t b) {
     const KvLayerView& cache = *item.cache;
     return (item.block_table[b] * cache.n_kv_heads + item.kv_head) * cache.head_dim *
            kKvBlockTokens;
   }
 
-  // Scores of one query against a block of keys (head_dim, 16): s (16), -inf from n_visible on.
-  static void scores(const float* q, const float* keys, int64_t head_dim, float scale,
-                     int64_t n_visible, float* s) {
+  static V capped(const AttentionShape& shape, V s) {
+    if (shape.soft_cap <= 0) return s;
+    return V::broadcast(shape.cap_scale) * tanh_lanes(s / V::broadcast(shape.soft_cap));
+  }
+
+  // Scores of one query against a block of keys (head_dim, 16): s (16), -inf outside [first, end).
+  static void scores(const float* q, const float* keys, const AttentionShape& shape, int64_t first,
+                     int64_t end, float* s) {
+    const int64_t head_dim = shape.head_dim;
     constexpr int64_t kVectors = kKvBlockTokens / kWidth;
     V sums[kVectors];
     for (V& v : sums) v = V::broadcast(0.0f);
@@ -201,8 +212,11 @@ struct LaneRowWork {
         sums[j] = fma(q_d, V::load(keys + d * kKvBlockTokens + j * kWidth), sums[j]);
       }
     }
-    for (int64_t j = 0; j < kVectors; ++j) (sums[j] * V::broadcast(scale)).store(s + j * kWidth);
-    for (int64_t i = n_visible; i < kKvBlockTokens; ++i) s[i] = -__builtin_inff();
+    for (int64_t j = 0; j < kVectors; ++j)
+      capped(shape, sums[j] * V::broadcast(shape.score_scale)).store(s + j * kWidth);
+    for (int64_t i = 0; i < kKvBlockTokens; ++i) {
+      if (i < first || i >= end) s[i] = -__builtin_inff();
+    }
   }
 
   // Turns n scores (a multiple of 16) into weights 2^(s - m); writes m and their sum l. A split
@@ -224,11 +238,11 @@ struct LaneRowWork {
     *l = sum_of_lanes(sum);
   }
 
-  static void add_values(const float* p, const float* values, int64_t n_visible, int64_t head_dim,
-                         float* o) {
+  static void add_values(const float* p, const float* values, int64_t first, int64_t end,
+                         int64_t head_dim, float* o) {
     for (int64_t d = 0; d < head_dim; d += kWidth) {
       V sum = load_first<V>(o + d, head_dim - d);
-      for (int64_t i = 0; i < n_visible; ++i) {
+      for (int64_t i = first; i < end; ++i) {
         sum = fma(V::broadcast(p[i]), load_first<V>(values + i * head_dim + d, head_dim - d), sum);
       }
       store_first(sum, o + d, head_dim - d);
@@ -249,7 +263,7 @@ struct LaneRowWork {
     for (int64_t b = item.first_block; b < item.end_block; ++b) {
       load_cache(item.cache->dtype, item.cache->keys, cache_element(item, b), block_floats, block);
       each_query(item, [&](int64_t r, int64_t h, int64_t query) {
-        scores(item.q + r * item.q_stride + h * head_dim, block, head_dim, item.score_scale,
+        scores(item.q + r * item.q_stride + h * head_dim, block, *item.shape, hidden(item, r, b),
                visible(item, r, b),
                all_scores + query * n_scores + (b - item.first_block) * kKvBlockTokens);
       });
@@ -264,7 +278,7 @@ struct LaneRowWork {
                  block);
       each_query(item, [&](int64_t r, int64_t h, int64_t query) {
         add_values(all_scores + query * n_scores + (b - item.first_block) * kKvBlockTokens, block,
-                   visible(item, r, b), head_dim, item.record(r, h) + 2);
+                   hidden(item, r, b), visible(item, r, b), head_dim, item.record(r, h) + 2);
       });
     }
   }

@@ -8,8 +8,9 @@
 // each is one chain over positions. Every split leaves (m, l, o) per query in a slot; slots combine
 // like the digits of a binary counter.
 //
-// What a row must not see is never read into its sums: scores past its position are dropped before
-// the maximum, and its chain over values stops there.
+// What a row must not see is never read into its sums: scores outside its window are dropped before
+// the maximum, and its chain over values starts and stops there. Rows of one item have their first
+// visible split in common, so that all of them count splits from the same one.
 #pragma once
 
 #include "kernels/cpu/cpu_few_queries.h"
@@ -138,6 +139,11 @@ struct Attention {
     int64_t visible(int64_t query, int64_t split) const {
       return smaller(position(query) - split * kAttentionSplit + 1, kAttentionSplit);
     }
+    // Positions of the split that lie before the query's window.
+    int64_t hidden(int64_t query, int64_t split) const {
+      const int64_t n = job->shape.first_seen(position(query)) - split * kAttentionSplit;
+      return n > 0 ? n : 0;
+    }
     // As in decode: no more rows than a direct kernel takes, and all see the same positions.
     bool few_at_one_position() const {
       return n_queries == group && group <= V::kDirectRows && job->shape.head_dim % kColumns == 0;
@@ -175,17 +181,25 @@ struct Attention {
     }
   }
 
+  ISOBIT_LANES_INLINE static V capped(const AttentionShape& shape, const V& s) {
+    if (shape.soft_cap <= 0) return s;
+    return V::broadcast(shape.cap_scale) * tanh_lanes(s / V::broadcast(shape.soft_cap));
+  }
+
   // A score that is not finite makes m, and with it the result, NaN.
-  // Turns scores[0, n) into p = 2^(s - m) and gives m = ceil(max s) and l = Lanes16(p). REQUIRES: n
-  // > 0.
-  static void weigh(float* scores, int64_t n, float score_scale, float& m, float& l) {
-    const V scale = V::broadcast(score_scale);
+  // Turns scores[first, n) into p = 2^(s - m) and gives m = ceil(max s) and l = Lanes16(p).
+  // REQUIRES: 0 <= first < n.
+  static void weigh(float* scores, int64_t first, int64_t n, const AttentionShape& shape, float& m,
+                    float& l) {
+    if (first > 0) return weigh_window(scores, first, n, shape, m, l);
+    const V scale = V::broadcast(shape.score_scale);
     V highest = V::broadcast(-__builtin_inff());
     V spoiled = V::broadcast(0.0f);  // NaN where a score is not finite
     for (int64_t i = 0; i < n; i += V::kWidth) {
-      const V s = V::load(scores + i) * scale;
+      const V uncapped = V::load(scores + i) * scale;
+      const V difference = uncapped - uncapped;
+      const V s = capped(shape, uncapped);
       s.store(scores + i);
-      const V difference = s - s;
       if (n - i >= V::kWidth) {
         highest = larger(highest, s);
         spoiled = spoiled + difference;
@@ -212,15 +226,47 @@ struct Attention {
     l = sums.fold();
   }
 
+  // weigh() where a window begins inside the split: lanes before `first` keep what they have.
+  static void weigh_window(float* scores, int64_t first, int64_t n, const AttentionShape& shape,
+                           float& m, float& l) {
+    const V scale = V::broadcast(shape.score_scale);
+    V highest = V::broadcast(-__builtin_inff()), spoiled = V::broadcast(0.0f);
+    const int64_t begin = first / 16 * 16;
+    for (int64_t i = begin; i < n; i += V::kWidth) {
+      const V uncapped = V::load(scores + i) * scale;
+      const V s = capped(shape, uncapped);
+      s.store(scores + i);
+      highest = within(first - i, n - i, larger(highest, s), highest);
+      spoiled = within(first - i, n - i, spoiled + (uncapped - uncapped), spoiled);
+    }
+    m = any_nan(spoiled) ? __builtin_nanf("") : __builtin_ceilf(largest_lane(highest));
+    const V shift = V::broadcast(m);
+    LaneSums<V, 16> sums;
+    for (int64_t i = begin; i < n; i += 16) {
+      for (int j = 0; j < sums.kVectors; ++j) {
+        const int64_t at = i + j * V::kWidth;
+        if (at >= n) break;
+        const V p = exp2_lanes(V::load(scores + at) - shift);
+        p.store(scores + at);
+        sums.v[j] = within(first - at, n - at, sums.v[j] + p, sums.v[j]);
+      }
+    }
+    l = sums.fold();
+  }
+
+  // `inside` in the lanes of [first, end), `outside` in the others.
+  static V within(int64_t first, int64_t end, const V& inside, const V& outside) {
+    return select(first_lanes<V>(first), outside, select(first_lanes<V>(end), inside, outside));
+  }
+
   // o = chain over the visible positions, for queries [first_query, n_queries) into `slot`.
   static void sum_values(const Queries& q, int64_t first_query, int64_t split, int64_t slot) {
-    const int64_t dim = q.job->shape.head_dim, stride = padded_dim(dim);
-    const int64_t n_blocks = blocks_seen(q, split);
+    const int64_t dim = q.job->shape.head_dim, n_blocks = blocks_seen(q, split);
     const int32_t* blocks = q.blocks + split * (kAttentionSplit / kKvBlockTokens);
     float* panel = q.scratch.panel;  // (128 positions, 32)
     if (q.few_at_one_position()) {
-      return Few::values(*q.job->cache, q.kv_head, blocks, q.visible(0, split), q.scratch.scores,
-                         q.n_queries, q.o(slot, 0), stride);
+      return Few::values(*q.job->cache, q.kv_head, blocks, q.hidden(0, split), q.visible(0, split),
+                         q.scratch.scores, q.n_queries, q.o(slot, 0), padded_dim(dim));
     }
     for (int64_t d0 = 0; d0 < dim; d0 += kColumns) {
       for (int64_t b = 0; b < n_blocks; ++b) {
@@ -229,19 +275,39 @@ struct Attention {
       }
       for (int64_t i = first_query; i < q.n_queries; i += Tiles::kMaxRows) {
         const int64_t n = smaller(Tiles::kMaxRows, q.n_queries - i);
-        const int64_t common = q.visible(i, split);  // rows ascend, so the first sees the least
-        const float* p = q.scratch.scores + i * kAttentionSplit;
-        Tiles::template kernel<false>(n)(panel, common, p, kAttentionSplit, Fold{},
-                                         q.o(slot, i) + d0, stride, {});
-        for (int64_t j = 0; j < n; ++j) {
-          const int64_t rest = q.visible(i + j, split) - common;
-          if (rest > 0) {
-            Tiles::template kernel<true>(1)(panel + common * kColumns, rest,
-                                            p + j * kAttentionSplit + common, kAttentionSplit,
-                                            Fold{}, q.o(slot, i + j) + d0, stride, {});
-          }
-        }
+        q.hidden(i + n - 1, split) > 0 ? sum_windows(q, i, n, split, panel, q.o(slot, i) + d0)
+                                       : sum_rows(q, i, n, split, panel, q.o(slot, i) + d0);
       }
+    }
+  }
+
+  // n rows at once as far as all of them see, then each alone. All start at the split's first
+  // position.
+  static void sum_rows(const Queries& q, int64_t first_query, int64_t n, int64_t split,
+                       const float* panel, float* o) {
+    const int64_t stride = padded_dim(q.job->shape.head_dim);
+    const int64_t common = q.visible(first_query, split);  // rows ascend: the first sees the least
+    const float* p = q.scratch.scores + first_query * kAttentionSplit;
+    Tiles::template kernel<false>(n)(panel, common, p, kAttentionSplit, Fold{}, o, stride, {});
+    for (int64_t j = 0; j < n; ++j) {
+      const int64_t rest = q.visible(first_query + j, split) - common;
+      if (rest > 0) {
+        Tiles::template kernel<true>(1)(panel + common * kColumns, rest,
+                                        p + j * kAttentionSplit + common, kAttentionSplit, Fold{},
+                                        o + j * stride, stride, {});
+      }
+    }
+  }
+
+  // Rows one by one, each from where its window begins.
+  static void sum_windows(const Queries& q, int64_t first_query, int64_t n, int64_t split,
+                          const float* panel, float* o) {
+    for (int64_t j = 0; j < n; ++j, o += padded_dim(q.job->shape.head_dim)) {
+      const int64_t query = first_query + j, begin = q.hidden(query, split);
+      Tiles::template kernel<false>(1)(panel + begin * kColumns, q.visible(query, split) - begin,
+                                       q.scratch.scores + query * kAttentionSplit + begin,
+                                       kAttentionSplit, Fold{}, o,
+                                       padded_dim(q.job->shape.head_dim), {});
     }
   }
 
@@ -300,25 +366,32 @@ struct Attention {
         claim_line(out + i / q.group * out_stride + d);
     }
     const int64_t n_splits = q.position(q.n_queries - 1) / kAttentionSplit + 1;
+    const int64_t first_split = first_split_of(q.job->shape, q.position(0));
     int64_t first = 0;  // queries before it have ended in an earlier split
-    for (int64_t split = 0; split < n_splits; ++split) {
+    for (int64_t split = first_split; split < n_splits; ++split) {
       while (q.visible(first, split) <= 0) ++first;
-      const int64_t slot = __builtin_popcountll(static_cast<unsigned long long>(split));
+      const int64_t index = split - first_split;
+      const int64_t slot = __builtin_popcountll(static_cast<unsigned long long>(index));
       score(q, first, split);
       for (int64_t i = first; i < q.n_queries; ++i) {
-        weigh(q.scratch.scores + i * kAttentionSplit, q.visible(i, split), q.job->shape.score_scale,
-              q.scratch.m[slot * q.n_queries + i], q.scratch.l[slot * q.n_queries + i]);
+        weigh(q.scratch.scores + i * kAttentionSplit, q.hidden(i, split), q.visible(i, split),
+              q.job->shape, q.scratch.m[slot * q.n_queries + i],
+              q.scratch.l[slot * q.n_queries + i]);
       }
       sum_values(q, first, split, slot);
       for (int64_t i = first; i < q.n_queries; ++i) {
         int64_t depth = slot;
-        for (int64_t digits = split; digits & 1; digits >>= 1) combine(q, i, depth--);
+        for (int64_t digits = index; digits & 1; digits >>= 1) combine(q, i, depth--);
         if (q.position(i) / kAttentionSplit == split) {
           while (depth > 0) combine(q, i, depth--);
           write_out(q, i, out + i / q.group * out_stride + i % q.group * dim);
         }
       }
     }
+  }
+
+  static int64_t first_split_of(const AttentionShape& shape, int64_t position) {
+    return shape.first_seen(position) / kAttentionSplit;
   }
 
   static void run_item(const Job& job, int64_t item) {
@@ -329,7 +402,11 @@ struct Attention {
     const int64_t end = smaller(begin + job.rows_per_item, batch.n_rows), dim = job.shape.head_dim;
     for (int64_t row = begin, next; row < end; row = next) {
       const int32_t sequence = batch.sequence_of_row[row];
-      for (next = row + 1; next < end && batch.sequence_of_row[next] == sequence;) ++next;
+      const int64_t split = first_split_of(job.shape, batch.positions[row]);
+      for (next = row + 1; next < end && batch.sequence_of_row[next] == sequence &&
+                           first_split_of(job.shape, batch.positions[next]) == split;) {
+        ++next;
+      }
       const int64_t n_queries = (next - row) * group;
       const Queries q{&job,
                       divide_scratch(job, n_queries),

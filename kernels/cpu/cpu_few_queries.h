@@ -95,18 +95,18 @@ struct FewQueries {
     }
   }
 
-  // o: (kRows, head_dim) with row stride o_stride; p: (kRows, 128), the first `n_positions` count.
+  // o: (kRows, head_dim) with row stride o_stride; p: (kRows, 128), of which [first, end) count.
   template <class Stored, int kRows>
   static void values_of(const KvLayerView& cache, int64_t kv_head, const int32_t* blocks,
-                        int64_t n_positions, const float* p, float* o, int64_t o_stride) {
+                        int64_t first, int64_t end, const float* p, float* o, int64_t o_stride) {
     constexpr int kAtOnce = at_once(kRows);
     for (int64_t d0 = 0; d0 < cache.head_dim; d0 += kAtOnce * V::kWidth) {
       LeafSums<V, kRows, kAtOnce> sums;
-      for (int64_t t0 = 0; t0 < n_positions; t0 += kKvBlockTokens) {
+      for (int64_t t0 = first / kKvBlockTokens * kKvBlockTokens; t0 < end; t0 += kKvBlockTokens) {
         const int64_t base = block_base(cache, blocks[t0 / kKvBlockTokens], kv_head) + d0;
-        const int64_t left = n_positions - t0;
+        const int64_t left = end - t0;
         const int64_t n = left < kKvBlockTokens ? left : kKvBlockTokens;
-        for (int64_t t = 0; t < n; ++t) {
+        for (int64_t t = first > t0 ? first - t0 : 0; t < n; ++t) {
 #pragma GCC unroll 8
           for (int i = 0; i < kAtOnce; ++i) {
             sums.add(i, Stored::load(cache.values, base + t * cache.head_dim + i * V::kWidth),
@@ -120,8 +120,8 @@ struct FewQueries {
 
   using Scores = void (*)(const KvLayerView&, int64_t, const int32_t*, int64_t, const float*,
                           float*);
-  using Values = void (*)(const KvLayerView&, int64_t, const int32_t*, int64_t, const float*,
-                          float*, int64_t);
+  using Values = void (*)(const KvLayerView&, int64_t, const int32_t*, int64_t, int64_t,
+                          const float*, float*, int64_t);
   struct Pair {
     Scores scores;
     Values values;
@@ -151,9 +151,9 @@ struct FewQueries {
     kernels(cache.dtype, n_queries).scores(cache, kv_head, blocks, n_blocks, queries, scores);
   }
   static void values(const KvLayerView& cache, int64_t kv_head, const int32_t* blocks,
-                     int64_t n_positions, const float* p, int64_t n_queries, float* o,
+                     int64_t first, int64_t end, const float* p, int64_t n_queries, float* o,
                      int64_t o_stride) {
-    kernels(cache.dtype, n_queries).values(cache, kv_head, blocks, n_positions, p, o, o_stride);
+    kernels(cache.dtype, n_queries).values(cache, kv_head, blocks, first, end, p, o, o_stride);
   }
 };
 

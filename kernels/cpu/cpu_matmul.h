@@ -77,14 +77,17 @@ struct Matmul {
     fail_require("a kernel for every panel format", __FILE__, __LINE__);
   }
 
+  enum class Segments { kTogether, kApart };
+
   struct Job {
     const CpuPackedMatrix* w;
     const float* x;  // (n_rows, n_in)
-    float* y;        // (n_rows, n_out)
+    float* y;        // (n_rows, n_out), or (n_segments, n_rows, n_out) of segments apart
     int64_t n_rows;
     int64_t rows_per_block;
     int64_t n_panel_groups;
     int64_t panels_per_group;
+    Segments segments;
   };
 
   struct RowBlock {
@@ -264,6 +267,18 @@ struct Matmul {
     if (!whole) write_columns(panel, slot_floats, rows.n_rows, y, y_stride);
   }
 
+  // The same with the segments' sums apart: y of the first, each next one segment_stride further.
+  static void panel_segments(const CpuPackedMatrix& w, const Panel& panel, const RowBlock& rows,
+                             float* slot_floats, float* y, int64_t segment_stride) {
+    const FormatKernels& kernels = kernels_of(panel.format);
+    const int64_t segment_k = w.n_in / w.n_segments;
+    for (int64_t s = 0; s < w.n_segments; ++s) {
+      Slots slots{slot_floats, rows.n_rows * kPanelColumns, 0};
+      segment(kernels, panel, rows, s * segment_k, segment_k, 0, nullptr, slots);
+      write_columns(panel, slot_floats, rows.n_rows, y + s * segment_stride, w.n_out);
+    }
+  }
+
   static void run_item(const Job& job, int64_t item) {
     const CpuPackedMatrix& w = *job.w;
     const int64_t row0 = item / job.n_panel_groups * job.rows_per_block;
@@ -277,8 +292,11 @@ struct Matmul {
         first + job.panels_per_group < w.n_panels ? first + job.panels_per_group : w.n_panels;
     for (int64_t p = first; p < last; ++p) {
       const Panel& panel = w.panels[p];
-      panel_rows(w, panel, rows, unpacked + kUnpackedRows * kPanelColumns,
-                 job.y + row0 * w.n_out + panel.first_column, w.n_out);
+      float* slots = unpacked + kUnpackedRows * kPanelColumns;
+      float* y = job.y + row0 * w.n_out + panel.first_column;
+      job.segments == Segments::kApart
+          ? panel_segments(w, panel, rows, slots, y, job.n_rows * w.n_out)
+          : panel_rows(w, panel, rows, slots, y, w.n_out);
     }
   }
 
@@ -291,6 +309,15 @@ struct Matmul {
 
   static void run(const PackedMatrix& packed, const float* x, int64_t n_rows, float* y,
                   ThreadPool& pool) {
+    run_all(packed, x, n_rows, y, Segments::kTogether, pool);
+  }
+  static void run_segments(const PackedMatrix& packed, const float* x, int64_t n_rows, float* y,
+                           ThreadPool& pool) {
+    run_all(packed, x, n_rows, y, Segments::kApart, pool);
+  }
+
+  static void run_all(const PackedMatrix& packed, const float* x, int64_t n_rows, float* y,
+                      Segments segments, ThreadPool& pool) {
     if (n_rows <= 0) return;
     const auto& w = static_cast<const CpuPackedMatrix&>(packed);
     // Coarse enough that handing out an item costs nothing, fine enough that threads finish
@@ -300,7 +327,7 @@ struct Matmul {
     const int64_t n_groups = (w.n_panels + panels_per_group - 1) / panels_per_group;
     const int64_t rows = rows_per_pass(n_rows, row_block(w.n_in));
     const int64_t n_blocks = (n_rows + rows - 1) / rows;
-    const Job job{&w, x, y, n_rows, rows, n_groups, panels_per_group};
+    const Job job{&w, x, y, n_rows, rows, n_groups, panels_per_group, segments};
     run_items(pool, n_groups * n_blocks, &job,
               [](const void* j, int64_t item) { run_item(*static_cast<const Job*>(j), item); });
   }

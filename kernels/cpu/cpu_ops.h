@@ -18,9 +18,14 @@ namespace isobit {
 
 struct CpuOps {
   decltype(KernelSet::matmul) matmul;
+  decltype(KernelSet::matmul_segments) matmul_segments;
   decltype(KernelSet::rms_norm) rms_norm;
+  decltype(KernelSet::norm_heads) norm_heads;
   decltype(KernelSet::residual) residual;
   decltype(KernelSet::silu_mul) silu_mul;
+  decltype(KernelSet::gelu_mul) gelu_mul;
+  decltype(KernelSet::soft_cap) soft_cap;
+  decltype(KernelSet::combine_experts) combine_experts;
   decltype(KernelSet::rope) rope;
   decltype(KernelSet::kv_write) kv_write;
   decltype(KernelSet::attention) attention;

@@ -1,4 +1,4 @@
-// The operators that work on one row at a time: rms_norm, residual, silu_mul, rope, kv_write,
+// The operators that work on one row at a time: rms_norm, norm_heads, residual, rope, kv_write,
 // log_sum_exp. Elements are independent, or meet in Lanes(64); rows are divided over threads.
 #pragma once
 
@@ -72,6 +72,33 @@ struct RowOperators {
     });
   }
 
+  // ---- norm_heads ----
+
+  struct HeadNormJob {
+    float* x;
+    int64_t row_stride, n_heads, dim;
+    const float* w;
+    float eps;
+    int64_t n_rows, rows_per_item;
+  };
+
+  static void norm_heads(float* x, int64_t row_stride, int64_t n_heads, int64_t dim, const float* w,
+                         float eps, int64_t n_rows, ThreadPool& pool) {
+    const HeadNormJob job{x, row_stride, n_heads, dim,
+                          w, eps,        n_rows,  rows_per_item(n_heads * dim)};
+    run_items(pool, divide_up(n_rows, job.rows_per_item), &job, [](const void* p, int64_t item) {
+      const auto& j = *static_cast<const HeadNormJob*>(p);
+      const int64_t first = item * j.rows_per_item,
+                    last = smaller(first + j.rows_per_item, j.n_rows);
+      for (int64_t r = first; r < last; ++r) {
+        for (int64_t h = 0; h < j.n_heads; ++h) {
+          float* head = j.x + r * j.row_stride + h * j.dim;
+          norm_row(head, j.w, j.eps, j.dim, head);
+        }
+      }
+    });
+  }
+
   // ---- residual ----
 
   struct ResidualJob {
@@ -90,37 +117,6 @@ struct RowOperators {
         store_first<V>(load_first<V>(j.x + i, last - i) + load_first<V>(j.f + i, last - i), j.x + i,
                        last - i);
       }
-    });
-  }
-
-  // ---- silu_mul ----
-
-  struct SiluJob {
-    const float* gate_up;  // (n_rows, 2 * width)
-    int64_t n_rows, width, pieces_per_row, piece;
-    float* y;
-  };
-
-  static void silu_piece(const float* gate, const float* up, int64_t n_elems, float* y) {
-    const V one = V::broadcast(1.0f);
-    for (int64_t i = 0; i < n_elems; i += V::kWidth) {
-      const int64_t n = n_elems - i;
-      claim_line(y + i + kClaimedAhead);
-      const V g = load_first<V>(gate + i, n);
-      store_first<V>((g / (one + exp_lanes(negate(g)))) * load_first<V>(up + i, n), y + i, n);
-    }
-  }
-
-  static void silu_mul(const float* gate_up, int64_t n_rows, int64_t width, float* y,
-                       ThreadPool& pool) {
-    constexpr int64_t kPiece = 1024;  // an element costs about eight times one of rms_norm
-    const SiluJob job{gate_up, n_rows, width, divide_up(width, kPiece), kPiece, y};
-    run_items(pool, n_rows * job.pieces_per_row, &job, [](const void* p, int64_t item) {
-      const auto& j = *static_cast<const SiluJob*>(p);
-      const int64_t row = item / j.pieces_per_row, first = item % j.pieces_per_row * j.piece;
-      const float* gate = j.gate_up + row * 2 * j.width + first;
-      silu_piece(gate, gate + j.width, smaller(j.piece, j.width - first),
-                 j.y + row * j.width + first);
     });
   }
 
@@ -156,7 +152,7 @@ struct RowOperators {
     run_items(pool, divide_up(batch.n_rows, job.rows_per_item), &job,
               [](const void* p, int64_t item) {
                 const auto& j = *static_cast<const RopeJob*>(p);
-                const int64_t half = j.table.head_dim / 2, first = item * j.rows_per_item;
+                const int64_t half = j.table.rotary_dim / 2, first = item * j.rows_per_item;
                 const int64_t last = smaller(first + j.rows_per_item, j.n_rows);
                 for (int64_t r = first; r < last; ++r) {
                   const int64_t at = j.positions[r] * half;

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "kernels/cpu/cpu_ops.h"
 #include "kernels/cpu/cpu_packed.h"
+#include "kernels/cpu/reference_operators.h"
 
 namespace isobit {
 namespace {
@@ -17,9 +18,15 @@ KernelSet make_set(const char* isa, const CpuOps& ops) {
                 .thread_invariant = true};
   set.pack = pack_cpu_matrix;
   set.matmul = ops.matmul;
+  set.matmul_segments = ops.matmul_segments;
   set.rms_norm = ops.rms_norm;
+  set.norm_heads = ops.norm_heads;
   set.residual = ops.residual;
   set.silu_mul = ops.silu_mul;
+  set.gelu_mul = ops.gelu_mul;
+  set.soft_cap = ops.soft_cap;
+  set.route = reference::route;  // a few scores a row: not worth a second version
+  set.combine_experts = ops.combine_experts;
   set.rope = ops.rope;
   set.kv_write = ops.kv_write;
   set.attention = ops.attention;

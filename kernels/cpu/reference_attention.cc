@@ -17,7 +17,7 @@ namespace {
 // One query head, and where the keys and values that it sees are.
 struct Query {
   const float* q;  // (head_dim)
-  float score_scale;
+  const AttentionShape& shape;
   const KvLayerView& cache;
   int64_t kv_head;
   const int32_t* block_table;
@@ -45,19 +45,25 @@ float score(const Query& query, int64_t position) {
   for (int64_t d = 0; d < query.cache.head_dim; ++d) {
     chain = std::fma(query.q[d], query.key(position, d), chain);
   }
-  return chain * query.score_scale;
+  return chain * query.shape.score_scale;
+}
+
+float capped(const AttentionShape& shape, float score) {
+  return shape.soft_cap > 0 ? shape.cap_scale * tanh_f32(score / shape.soft_cap) : score;
 }
 
 // Positions [first, end) of one split. A score that is not finite (a key that overflowed when it
-// was stored) makes the whole result NaN: a weight of +0 for -infinity would hide it.
+// was stored) makes the whole result NaN: a weight of +0 for -infinity would hide it, and so would
+// a cap.
 Partial attend_split(const Query& query, int64_t first, int64_t end) {
   std::vector<float> scores;
   float largest = -std::numeric_limits<float>::infinity();
   bool finite = true;
   for (int64_t position = first; position < end; ++position) {
-    scores.push_back(score(query, position));
+    const float uncapped = score(query, position);
+    finite = finite && std::isfinite(uncapped);
+    scores.push_back(capped(query.shape, uncapped));
     largest = scores.back() > largest ? scores.back() : largest;
-    finite = finite && std::isfinite(scores.back());
   }
   Partial partial{finite ? std::ceil(largest) : std::numeric_limits<float>::quiet_NaN(), 0,
                   std::vector<float>(static_cast<size_t>(query.cache.head_dim))};
@@ -96,11 +102,12 @@ Partial combine(const Partial& left, const Partial& right) {
   return sum;
 }
 
-// Attends to positions 0..last.
+// Attends to positions first_seen(last)..last.
 void attend(const Query& query, int64_t last, float* out) {
   std::vector<Partial> splits;
-  for (int64_t first = 0; first <= last; first += kAttentionSplit) {
-    splits.push_back(attend_split(query, first, std::min(last + 1, first + kAttentionSplit)));
+  for (int64_t first = query.shape.first_seen(last), end; first <= last; first = end) {
+    end = std::min(last + 1, (first / kAttentionSplit + 1) * kAttentionSplit);
+    splits.push_back(attend_split(query, first, end));
   }
   const Partial total = balanced(std::span<const Partial>(splits), combine);
   for (size_t d = 0; d < total.o.size(); ++d) out[d] = total.o[d] / total.l;
@@ -116,8 +123,8 @@ void attention(const float* q, int64_t q_stride, const AttentionShape& shape,
   pool.run(static_cast<size_t>(batch.n_rows * shape.n_heads), [&](size_t item, int) {
     const int64_t r = static_cast<int64_t>(item) / shape.n_heads,
                   h = static_cast<int64_t>(item) % shape.n_heads;
-    const Query query{q + r * q_stride + h * shape.head_dim, shape.score_scale, cache,
-                      h / heads_per_kv_head, batch.block_tables[batch.sequence_of_row[r]]};
+    const Query query{q + r * q_stride + h * shape.head_dim, shape, cache, h / heads_per_kv_head,
+                      batch.block_tables[batch.sequence_of_row[r]]};
     attend(query, batch.positions[r], out + (r * shape.n_heads + h) * shape.head_dim);
   });
 }

@@ -11,8 +11,18 @@ std::unique_ptr<PackedMatrix> pack(std::span<const MatrixPart> parts, int64_t n_
 void matmul(const PackedMatrix& w, const float* x, int64_t n_rows, float* y, ThreadPool& pool);
 void rms_norm(const float* x, const float* w, float eps, int64_t n_rows, int64_t dim, float* y,
               ThreadPool& pool);
+void matmul_segments(const PackedMatrix& w, const float* x, int64_t n_rows, float* y,
+                     ThreadPool& pool);
+void norm_heads(float* x, int64_t row_stride, int64_t n_heads, int64_t dim, const float* w,
+                float eps, int64_t n_rows, ThreadPool& pool);
 void residual(float* x, const float* f, int64_t n, ThreadPool& pool);
 void silu_mul(const float* gate_up, int64_t n_rows, int64_t width, float* y, ThreadPool& pool);
+void gelu_mul(Gelu form, const float* gate_up, int64_t n_rows, int64_t width, float* y,
+              ThreadPool& pool);
+void soft_cap(float* x, int64_t n, float t, ThreadPool& pool);
+void route(const float* logits, int64_t n_rows, int64_t n_experts, int64_t top_k,
+           Renormalise renormalise, int32_t* ids, float* weights, ThreadPool& pool);
+void combine_experts(const ExpertOutputs& outputs, int64_t n_out, float* y, ThreadPool& pool);
 void rope(float* x, int64_t row_stride, int64_t n_heads, const RopeView& table,
           const BatchView& batch, ThreadPool& pool);
 void kv_write(const float* k, const float* v, int64_t row_stride, const BatchView& batch,

@@ -1,5 +1,6 @@
 #include "checkpoint/checkpoint.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "base/error.h"
@@ -7,9 +8,16 @@
 namespace isobit {
 
 int64_t ModelConfig::n_segments() const {
-  const int64_t g = std::gcd(std::gcd(n_heads, intermediate_size), int64_t{24});
+  bool has_dense = experts.n == 0;
+  for (const LayerConfig& layer : layers) has_dense = has_dense || !layer.has_experts;
+  std::vector<int64_t> widths;
+  if (has_dense) widths.push_back(intermediate_size);
+  if (experts.n > 0) widths.push_back(experts.width);
+  int64_t g = std::gcd(n_heads, int64_t{24});
+  for (const int64_t width : widths) g = std::gcd(g, width);
   for (int64_t r = g; r > 1; --r) {
-    if (g % r == 0 && intermediate_size / r % 32 == 0) return r;
+    const auto fits = [&](int64_t width) { return width / r % 32 == 0; };
+    if (g % r == 0 && std::all_of(widths.begin(), widths.end(), fits)) return r;
   }
   return 1;
 }

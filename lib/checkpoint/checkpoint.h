@@ -15,14 +15,43 @@
 #include <string>
 #include <vector>
 
+#include "numeric/rope.h"
 #include "tensor/tensor_view.h"
 
 namespace isobit {
 
-// Llama family. Binary64 fields keep the decimals of the configuration (numeric contract section
-// 1).
+// Root mean square norms of queries and keys, before their positions are turned.
+enum class QueryKeyNorm : uint8_t {
+  kNone,
+  kPerHead,   // over head_dim, one weight for all heads: Qwen3, Gemma 3
+  kAllHeads,  // over all heads of a row together: OLMo 2
+};
+
+enum class Activation : uint8_t { kSilu, kGeluTanh, kGeluErf };
+
+// What tells one layer from another.
+struct LayerConfig {
+  int64_t window = 0;              // a query sees so many positions, its own included; 0: all
+  std::optional<size_t> rope = 0;  // of ModelConfig::ropes; none: a layer without positions
+  bool has_experts = false;
+
+  bool operator==(const LayerConfig&) const = default;
+};
+
+// A mixture of experts: top_k of n experts for each row. n = 0: the model has none.
+struct ExpertsConfig {
+  int64_t n = 0;
+  int64_t top_k = 0;
+  int64_t width = 0;         // intermediate size of one expert
+  bool renormalise = false;  // the weights of the selected sum to 1
+
+  bool operator==(const ExpertsConfig&) const = default;
+};
+
+// A decoder of the Llama family and its relatives. Binary64 fields keep the decimals of the
+// configuration (numeric contract section 1). The defaults are Llama's.
 struct ModelConfig {
-  std::string architecture;  // "llama", "mistral", "qwen2"
+  std::string architecture;  // Hugging Face's model_type: "llama", "qwen3_moe", "gemma3_text"
   int64_t hidden_size = 0;
   int64_t intermediate_size = 0;
   int64_t n_layers = 0;
@@ -32,15 +61,35 @@ struct ModelConfig {
   int64_t vocab_size = 0;     // rows of the embedding and the head, padding included
   int64_t max_positions = 0;  // tokens of context
   double rms_norm_eps = 1e-5;
-  double rope_theta = 10000;
-  std::vector<float> rope_factors;  // GGUF rope_freqs (head_dim/2), empty if absent
+  std::vector<RopeConfig> ropes = {RopeConfig{}};
+  int64_t rotary_dim = 0;           // elements of a head that are turned; 0: all
+  std::vector<LayerConfig> layers;  // (n_layers); empty: every layer is LayerConfig{}
   bool tied_head = false;
   bool qkv_bias = false;
+  bool attention_out_bias = false;
+  bool mlp_bias = false;
+  QueryKeyNorm query_key_norm = QueryKeyNorm::kNone;
+  bool norms_before = true;    // of attention and MLP: on their input
+  bool norms_after = false;    // on their output, before it joins the residual stream
+  bool norm_adds_one = false;  // stored norm weights are w of 1 + w
+  Activation activation = Activation::kSilu;
+  bool scaled_embedding = false;  // rows times sqrt(hidden_size)
+  // What scores are multiplied by; absent: 1 / sqrt(head_dim).
+  std::optional<double> attention_multiplier;
+  double attention_soft_cap = 0;  // 0: none
+  double final_soft_cap = 0;      // 0: none
+  ExpertsConfig experts;
+  // Tensors of parts that no text reaches, by how their names begin.
+  std::vector<std::string> ignored_prefixes;
   std::vector<int32_t> bos_token_ids;
   std::vector<int32_t> eos_token_ids;
 
   // R of numeric contract section 2: segments of every row-parallel matmul.
   int64_t n_segments() const;
+  LayerConfig layer(int64_t index) const {
+    return layers.empty() ? LayerConfig{} : layers[static_cast<size_t>(index)];
+  }
+  int64_t rotary_elems() const { return rotary_dim > 0 ? rotary_dim : head_dim; }
 };
 
 // One file whose tensors the checkpoint maps.

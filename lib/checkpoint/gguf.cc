@@ -62,6 +62,15 @@ std::optional<bool> GgufFile::boolean(std::string_view key) const {
   return value->bytes[0] != std::byte{0};
 }
 
+std::optional<std::vector<bool>> GgufFile::booleans(std::string_view key) const {
+  const GgufValue* value = find(key);
+  if (!value || value->type != GgufType::kArray) return std::nullopt;
+  if (value->element_type != GgufType::kBool) wrong_type(key, *value, "array of bool");
+  std::vector<bool> out;
+  for (const std::byte b : value->bytes) out.push_back(b != std::byte{0});
+  return out;
+}
+
 std::optional<uint64_t> GgufFile::count(std::string_view key) const {
   const GgufValue* value = find(key);
   if (!value) return std::nullopt;

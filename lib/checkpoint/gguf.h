@@ -96,6 +96,8 @@ class GgufFile {
   bool has(std::string_view key) const { return find(key) != nullptr; }
   std::optional<std::string_view> string(std::string_view key) const;
   std::optional<bool> boolean(std::string_view key) const;
+  // An array of booleans; nothing also when the key holds something that is no array.
+  std::optional<std::vector<bool>> booleans(std::string_view key) const;
   std::optional<uint64_t> count(std::string_view key) const;  // any integer type, 0 or more
   std::optional<double> real(std::string_view key) const;     // f32 or f64
   std::optional<std::vector<std::string_view>> strings(std::string_view key) const;

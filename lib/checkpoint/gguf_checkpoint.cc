@@ -1,18 +1,21 @@
 #include "checkpoint/gguf_checkpoint.h"
 
-#include <bit>
 #include <cmath>
-#include <cstring>
 
 #include "base/digest.h"
 #include "base/json.h"
+#include "checkpoint/gguf_names.h"
 #include "checkpoint/model_tensors.h"
 #include "checkpoint/refusal.h"
+#include "numeric/dequantise.h"
 
 namespace isobit {
 namespace {
 
+// Divisors of the frequencies: Llama 3's, and the two lists of Phi-3's longrope.
 constexpr const char* kRopeFactors = "rope_freqs.weight";
+constexpr const char* kLongFactors = "rope_factors_long.weight";
+constexpr const char* kShortFactors = "rope_factors_short.weight";
 
 // What of the metadata describes the model, key by key: {"llama.block_count": "u32:1e000000", ...}.
 // Long values as digests.
@@ -61,11 +64,13 @@ class GgufCheckpoint final : public Checkpoint {
  private:
   void add(const StoredTensor& stored) {
     TensorView view = view_of(stored, file_.bytes(), file_.where());
-    if (stored.name == kRopeFactors) {
+    if (stored.name == kRopeFactors || stored.name == kLongFactors ||
+        stored.name == kShortFactors) {
       read_rope_factors(view);
       return;
     }
-    const std::optional<std::string> hf_name = hf_name_of(stored.name);
+    if (stored.shape.size() == 3 && add_experts(view)) return;
+    const std::optional<std::string> hf_name = hf_name_of(stored.name, config_);
     if (!hf_name) {
       refuse(
           file_.where(),
@@ -76,34 +81,60 @@ class GgufCheckpoint final : public Checkpoint {
     tensors_.emplace(*hf_name, std::move(view));
   }
 
-  void read_rope_factors(const TensorView& view) {
-    const auto half = config_.head_dim / 2;
-    if (view.dtype != DType::kF32 || view.shape != std::vector<int64_t>{half}) {
-      refuse(file_.where(), std::string("tensor '") + kRopeFactors + "' is " +
-                                std::string(name(view.dtype)) + " " + shape_text(view.shape) +
-                                ", expected F32 (" + std::to_string(half) + ")");
+  // One tensor of all experts of a layer, (n_experts, n_out, n_in), as a matrix for each.
+  bool add_experts(const TensorView& stored) {
+    const std::optional<ExpertTensor> found = expert_tensor_of(stored.name);
+    if (!found || config_.experts.n == 0) return false;
+    if (stored.shape[0] != config_.experts.n) {
+      refuse(file_.where(), "tensor " + shown(stored.name) + " has shape " +
+                                shape_text(stored.shape) + ", expected " +
+                                std::to_string(config_.experts.n) + " experts");
     }
-    for (int64_t i = 0; i < half; ++i) {
-      uint32_t bits = 0;
-      for (size_t b = 0; b < 4; ++b)
-        bits |= static_cast<uint32_t>(view.bytes[static_cast<size_t>(i) * 4 + b]) << (8 * b);
-      const float factor = std::bit_cast<float>(bits);
-      if (!std::isfinite(factor) || factor <= 0) {
-        refuse(file_.where(), std::string("tensor '") + kRopeFactors + "' element " +
-                                  std::to_string(i) + " is " + std::to_string(factor) +
-                                  ", expected a positive number");
-      }
-      config_.rope_factors.push_back(factor);
+    const size_t n_bytes = stored.bytes.size() / static_cast<size_t>(stored.shape[0]);
+    for (int64_t e = 0; e < stored.shape[0]; ++e) {
+      TensorView view = stored;
+      view.name = found->name_of(expert_names(config_, found->layer, e));
+      view.shape = {stored.shape[1], stored.shape[2]};
+      view.bytes = stored.bytes.subspan(static_cast<size_t>(e) * n_bytes, n_bytes);
+      tensors_.emplace(view.name, view);
     }
+    return true;
   }
 
-  // llama.cpp's converter permutes the rows of Q and K of the llama architecture, and of no other
-  // here.
+  // Of longrope's two lists, that for the configured context is taken (numeric contract, row rope).
+  void read_rope_factors(const TensorView& view) {
+    const auto half = config_.rotary_elems() / 2;
+    if (view.dtype != DType::kF32 || view.shape != std::vector<int64_t>{half}) {
+      refuse(file_.where(), "tensor " + shown(view.name) + " is " + std::string(name(view.dtype)) +
+                                " " + shape_text(view.shape) + ", expected F32 (" +
+                                std::to_string(half) + ")");
+    }
+    std::vector<float> factors(static_cast<size_t>(half));
+    dequantise_row(DType::kF32, view.bytes.data(), half, factors.data());
+    for (size_t i = 0; i < factors.size(); ++i) {
+      if (!std::isfinite(factors[i]) || factors[i] <= 0) {
+        refuse(file_.where(), "tensor " + shown(view.name) + " element " + std::to_string(i) +
+                                  " is " + std::to_string(factors[i]) +
+                                  ", expected a positive number");
+      }
+    }
+    if (view.name != kRopeFactors && (view.name == kLongFactors) != context_is_long()) return;
+    config_.ropes[0].divisors = factors;
+  }
+
+  bool context_is_long() const {
+    const auto original = file_.count("phi3.rope.scaling.original_context_length").value_or(4096);
+    return static_cast<uint64_t>(config_.max_positions) > original;
+  }
+
+  // llama.cpp's converter permutes the rows of Q and K, and their biases, of the architectures that
+  // come from its Llama class, and of no other here.
   void mark_permuted_rows() {
-    if (config_.architecture != "llama") return;
+    const std::string& type = config_.architecture;
+    if (type != "llama" && type != "mixtral" && type != "smollm3") return;
     for (auto& [tensor_name, view] : tensors_) {
-      if (tensor_name.ends_with("self_attn.q_proj.weight") ||
-          tensor_name.ends_with("self_attn.k_proj.weight")) {
+      if (tensor_name.find("self_attn.q_proj.") != std::string::npos ||
+          tensor_name.find("self_attn.k_proj.") != std::string::npos) {
         view.row_order = RowOrder::kInterleavedHalves;
         view.head_dim = config_.head_dim;
       }
@@ -113,41 +144,7 @@ class GgufCheckpoint final : public Checkpoint {
   GgufFile file_;
 };
 
-struct Renamed {
-  std::string_view gguf, hf;
-};
-constexpr Renamed kModelNames[] = {{"token_embd.weight", "model.embed_tokens.weight"},
-                                   {"output_norm.weight", "model.norm.weight"},
-                                   {"output.weight", "lm_head.weight"}};
-constexpr Renamed kLayerNames[] = {{"attn_norm.weight", "input_layernorm.weight"},
-                                   {"attn_q.weight", "self_attn.q_proj.weight"},
-                                   {"attn_k.weight", "self_attn.k_proj.weight"},
-                                   {"attn_v.weight", "self_attn.v_proj.weight"},
-                                   {"attn_q.bias", "self_attn.q_proj.bias"},
-                                   {"attn_k.bias", "self_attn.k_proj.bias"},
-                                   {"attn_v.bias", "self_attn.v_proj.bias"},
-                                   {"attn_output.weight", "self_attn.o_proj.weight"},
-                                   {"ffn_norm.weight", "post_attention_layernorm.weight"},
-                                   {"ffn_gate.weight", "mlp.gate_proj.weight"},
-                                   {"ffn_up.weight", "mlp.up_proj.weight"},
-                                   {"ffn_down.weight", "mlp.down_proj.weight"}};
-
 }  // namespace
-
-std::optional<std::string> hf_name_of(const std::string& gguf_name) {
-  for (const Renamed& r : kModelNames) {
-    if (gguf_name == r.gguf) return std::string(r.hf);
-  }
-  constexpr std::string_view kPrefix = "blk.";
-  const size_t dot = gguf_name.find('.', kPrefix.size());
-  if (!gguf_name.starts_with(kPrefix) || dot == std::string::npos) return std::nullopt;
-  const std::string layer = gguf_name.substr(kPrefix.size(), dot - kPrefix.size());
-  const std::string_view rest = std::string_view(gguf_name).substr(dot + 1);
-  for (const Renamed& r : kLayerNames) {
-    if (rest == r.gguf) return "model.layers." + layer + "." + std::string(r.hf);
-  }
-  return std::nullopt;
-}
 
 std::unique_ptr<Checkpoint> open_gguf_checkpoint(const std::filesystem::path& path) {
   return std::make_unique<GgufCheckpoint>(path);

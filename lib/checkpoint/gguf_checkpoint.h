@@ -18,8 +18,4 @@ std::unique_ptr<Checkpoint> open_gguf_checkpoint(const std::filesystem::path& pa
 // version does not have.
 ModelConfig read_gguf_config(const GgufFile& file);
 
-// "blk.3.attn_q.weight" -> "model.layers.3.self_attn.q_proj.weight"; nothing for a name outside the
-// Llama family.
-std::optional<std::string> hf_name_of(const std::string& gguf_name);
-
 }  // namespace isobit

@@ -1,9 +1,11 @@
 #include "checkpoint/model_tensors.h"
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 
 #include "checkpoint/refusal.h"
+#include "checkpoint/tensor_names.h"
 
 namespace isobit {
 namespace {
@@ -12,6 +14,10 @@ using Shape = std::vector<int64_t>;
 
 constexpr int64_t kMostPositions = int64_t{1} << 24;
 
+constexpr int64_t kMostLayers = 10000;
+constexpr int64_t kMostExperts = 10000;
+
+// Looks tensors up by name and shape, and remembers which were asked for.
 class TensorCheck {
  public:
   TensorCheck(const std::map<std::string, TensorView>& tensors, const std::string& where)
@@ -25,7 +31,11 @@ class TensorCheck {
                          ", expected F32, F16 or BF16 for a norm or a bias");
     }
   }
-  size_t n_checked() const { return n_checked_; }
+  // A norm that the model may not have: no name.
+  void norm(const std::string& name, int64_t n) {
+    if (!name.empty()) vector(name, n);
+  }
+  bool was_expected(const std::string& name) const { return expected_.contains(name); }
 
  private:
   const TensorView& expect(const std::string& name, const Shape& shape) {
@@ -38,51 +48,71 @@ class TensorCheck {
       refuse(where_, "tensor " + shown(name) + " has shape " + shape_text(it->second.shape) +
                          ", but the configuration asks for " + shape_text(shape));
     }
-    ++n_checked_;
+    expected_.insert(name);
     return it->second;
   }
 
   const std::map<std::string, TensorView>& tensors_;
   const std::string& where_;
-  size_t n_checked_ = 0;
+  std::set<std::string> expected_;
 };
 
-void check_layer(TensorCheck& check, const ModelConfig& c, int64_t layer) {
-  const std::string prefix = "model.layers." + std::to_string(layer) + ".";
+void check_attention(TensorCheck& check, const ModelConfig& c, const std::string& prefix) {
   const int64_t q_width = c.n_heads * c.head_dim, kv_width = c.n_kv_heads * c.head_dim;
-  check.vector(prefix + "input_layernorm.weight", c.hidden_size);
-  check.matrix(prefix + "self_attn.q_proj.weight", q_width, c.hidden_size);
-  check.matrix(prefix + "self_attn.k_proj.weight", kv_width, c.hidden_size);
-  check.matrix(prefix + "self_attn.v_proj.weight", kv_width, c.hidden_size);
-  if (c.qkv_bias) {
-    check.vector(prefix + "self_attn.q_proj.bias", q_width);
-    check.vector(prefix + "self_attn.k_proj.bias", kv_width);
-    check.vector(prefix + "self_attn.v_proj.bias", kv_width);
+  const std::string at = prefix + "self_attn.";
+  const struct {
+    const char* name;
+    int64_t width;
+  } all[] = {{"q_proj", q_width}, {"k_proj", kv_width}, {"v_proj", kv_width}};
+  if (has_fused_projections(c)) {
+    check.matrix(at + "qkv_proj.weight", q_width + 2 * kv_width, c.hidden_size);
+  } else {
+    for (const auto& [name, width] : all) check.matrix(at + name + ".weight", width, c.hidden_size);
   }
-  check.matrix(prefix + "self_attn.o_proj.weight", c.hidden_size, q_width);
-  check.vector(prefix + "post_attention_layernorm.weight", c.hidden_size);
-  check.matrix(prefix + "mlp.gate_proj.weight", c.intermediate_size, c.hidden_size);
-  check.matrix(prefix + "mlp.up_proj.weight", c.intermediate_size, c.hidden_size);
-  check.matrix(prefix + "mlp.down_proj.weight", c.hidden_size, c.intermediate_size);
+  if (c.qkv_bias) {
+    for (const auto& [name, width] : all) check.vector(at + name + ".bias", width);
+  }
+  check.matrix(at + "o_proj.weight", c.hidden_size, q_width);
+  if (c.attention_out_bias) check.vector(at + "o_proj.bias", c.hidden_size);
+  if (c.query_key_norm == QueryKeyNorm::kNone) return;
+  const bool per_head = c.query_key_norm == QueryKeyNorm::kPerHead;
+  check.vector(at + "q_norm.weight", per_head ? c.head_dim : q_width);
+  check.vector(at + "k_norm.weight", per_head ? c.head_dim : kv_width);
 }
 
-bool is_layer_tensor(const std::string& name, const ModelConfig& config) {
-  static const std::string kPrefix = "model.layers.";
-  static const std::set<std::string> kWeights = {
-      "input_layernorm.weight",  "self_attn.q_proj.weight", "self_attn.k_proj.weight",
-      "self_attn.v_proj.weight", "self_attn.o_proj.weight", "post_attention_layernorm.weight",
-      "mlp.gate_proj.weight",    "mlp.up_proj.weight",      "mlp.down_proj.weight"};
-  static const std::set<std::string> kBiases = {"self_attn.q_proj.bias", "self_attn.k_proj.bias",
-                                                "self_attn.v_proj.bias"};
-  if (!name.starts_with(kPrefix)) return false;
-  const size_t dot = name.find('.', kPrefix.size());
-  if (dot == std::string::npos || dot - kPrefix.size() > 9) return false;
-  const std::string number = name.substr(kPrefix.size(), dot - kPrefix.size()),
-                    rest = name.substr(dot + 1);
-  if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos) return false;
-  const int64_t layer = std::stoll(number);
-  return std::to_string(layer) == number && layer < config.n_layers &&
-         (kWeights.contains(rest) || (config.qkv_bias && kBiases.contains(rest)));
+void check_dense_mlp(TensorCheck& check, const ModelConfig& c, const std::string& prefix) {
+  if (has_fused_projections(c)) {
+    check.matrix(prefix + "mlp.gate_up_proj.weight", 2 * c.intermediate_size, c.hidden_size);
+  } else {
+    check.matrix(prefix + "mlp.gate_proj.weight", c.intermediate_size, c.hidden_size);
+    check.matrix(prefix + "mlp.up_proj.weight", c.intermediate_size, c.hidden_size);
+  }
+  check.matrix(prefix + "mlp.down_proj.weight", c.hidden_size, c.intermediate_size);
+  if (!c.mlp_bias) return;
+  check.vector(prefix + "mlp.gate_proj.bias", c.intermediate_size);
+  check.vector(prefix + "mlp.up_proj.bias", c.intermediate_size);
+  check.vector(prefix + "mlp.down_proj.bias", c.hidden_size);
+}
+
+void check_experts(TensorCheck& check, const ModelConfig& c, int64_t layer) {
+  check.matrix(router_name(c, layer), c.experts.n, c.hidden_size);
+  for (int64_t e = 0; e < c.experts.n; ++e) {
+    const ExpertNames names = expert_names(c, layer, e);
+    check.matrix(names.gate, c.experts.width, c.hidden_size);
+    check.matrix(names.up, c.experts.width, c.hidden_size);
+    check.matrix(names.down, c.hidden_size, c.experts.width);
+  }
+}
+
+void check_layer(TensorCheck& check, const ModelConfig& c, int64_t layer) {
+  const std::string prefix = layer_tensor_name(layer, "");
+  const LayerNormNames norms = layer_norm_names(c, layer);
+  check.norm(norms.attention, c.hidden_size);
+  check_attention(check, c, prefix);
+  check.norm(norms.attention_after, c.hidden_size);
+  check.norm(norms.mlp, c.hidden_size);
+  c.layer(layer).has_experts ? check_experts(check, c, layer) : check_dense_mlp(check, c, prefix);
+  check.norm(norms.mlp_after, c.hidden_size);
 }
 
 // Old exports carry the rotary frequencies as a buffer of every layer; they are computed from the
@@ -91,12 +121,20 @@ bool is_ignored_buffer(const std::string& name) {
   return name.ends_with(".self_attn.rotary_emb.inv_freq");
 }
 
-void check_nothing_else(const ModelConfig& config, const std::map<std::string, TensorView>& tensors,
+bool is_ignored_part(const ModelConfig& config, const std::string& name) {
+  return std::any_of(config.ignored_prefixes.begin(), config.ignored_prefixes.end(),
+                     [&](const std::string& prefix) { return name.starts_with(prefix); });
+}
+
+void check_nothing_else(const TensorCheck& check, const ModelConfig& config,
+                        const std::map<std::string, TensorView>& tensors,
                         const std::string& where) {
+  std::set<const TensorView*> scales;  // of FP8 weights
+  for (const auto& [unused, view] : tensors) scales.insert(view.scales);
   for (const auto& [name, view] : tensors) {
-    const bool known = name == "model.embed_tokens.weight" || name == "model.norm.weight" ||
-                       name == "lm_head.weight" || is_layer_tensor(name, config) ||
-                       is_ignored_buffer(name);
+    const bool known = check.was_expected(name) || name == "lm_head.weight" ||
+                       is_ignored_buffer(name) || is_ignored_part(config, name) ||
+                       scales.contains(&view);
     if (!known) {
       refuse(where,
              "tensor " + shown(name) + " is not part of a " + config.architecture + " model of " +
@@ -122,6 +160,19 @@ void check_tied_head(const std::map<std::string, TensorView>& tensors, const std
   }
 }
 
+void check_experts_config(const ExpertsConfig& experts, const std::string& where) {
+  if (experts.n == 0) return;
+  if (experts.n < 0 || experts.n > kMostExperts)
+    refuse(where, "num_experts is " + std::to_string(experts.n) + ", expected 1 to " +
+                      std::to_string(kMostExperts));
+  if (experts.top_k < 1 || experts.top_k > experts.n)
+    refuse(where, "num_experts_per_tok is " + std::to_string(experts.top_k) + ", expected 1 to " +
+                      std::to_string(experts.n));
+  if (experts.width <= 0 || experts.width > INT32_MAX)
+    refuse(where, "the experts' intermediate size is " + std::to_string(experts.width) +
+                      ", expected 1 to 2147483647");
+}
+
 }  // namespace
 
 void check_sizes(const ModelConfig& c, const std::string& where) {
@@ -138,6 +189,9 @@ void check_sizes(const ModelConfig& c, const std::string& where) {
                         ", expected 1 to 2147483647");
     }
   }
+  if (c.n_layers > kMostLayers)
+    refuse(where, "num_hidden_layers is " + std::to_string(c.n_layers) + ", expected at most " +
+                      std::to_string(kMostLayers));
   if (c.max_positions > kMostPositions)
     refuse(where, "max_position_embeddings is " + std::to_string(c.max_positions) +
                       ", more than the " + std::to_string(kMostPositions) +
@@ -151,8 +205,11 @@ void check_sizes(const ModelConfig& c, const std::string& where) {
   if (!(c.rms_norm_eps > 0 && c.rms_norm_eps < 1))
     refuse(where, "rms_norm_eps is " + std::to_string(c.rms_norm_eps) +
                       ", expected a small positive number");
-  if (!(c.rope_theta >= 1 && c.rope_theta <= 1e12))
-    refuse(where, "rope_theta is " + std::to_string(c.rope_theta) + ", expected 1 to 1e12");
+  for (const RopeConfig& rope : c.ropes) {
+    if (!(rope.theta >= 1 && rope.theta <= 1e12))
+      refuse(where, "rope_theta is " + std::to_string(rope.theta) + ", expected 1 to 1e12");
+  }
+  check_experts_config(c.experts, where);
   for (const auto* ids : {&c.bos_token_ids, &c.eos_token_ids}) {
     for (const int32_t id : *ids) {
       if (id < 0 || id >= c.vocab_size) {
@@ -174,7 +231,7 @@ void check_tensors(const ModelConfig& config, const std::map<std::string, Tensor
   } else {
     check.matrix("lm_head.weight", config.vocab_size, config.hidden_size);
   }
-  check_nothing_else(config, tensors, where);
+  check_nothing_else(check, config, tensors, where);
 }
 
 }  // namespace isobit

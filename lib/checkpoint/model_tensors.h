@@ -1,4 +1,4 @@
-// Which tensors a model of the Llama family has, and what shape each must be: the point where a
+// Which tensors a model has, and what shape each must be: the point where a
 // checkpoint's configuration and its tensors are held against each other, before either is
 // believed.
 #pragma once

@@ -35,7 +35,7 @@ std::unique_ptr<Checkpoint> open_checkpoint(const std::filesystem::path& path) {
 
 void require_computable(const Checkpoint& checkpoint) {
   for (const auto& [tensor_name, view] : checkpoint.tensors()) {
-    if (!engine_supports(view.dtype)) {
+    if (!engine_reads(view.dtype)) {
       refuse("checkpoint '" + checkpoint.path() + "'",
              "tensor " + shown(tensor_name) + " is stored as " + std::string(name(view.dtype)) +
                  ", which the engine cannot compute with",

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "checkpoint/checkpoint_json.h"
+#include "checkpoint/fp8_scales.h"
 #include "checkpoint/hf_config.h"
 #include "checkpoint/mapped_checkpoint.h"
 #include "checkpoint/model_tensors.h"
@@ -103,15 +104,16 @@ class SafetensorsCheckpoint final : public MappedCheckpoint {
     format_ = "safetensors";
     read_configuration();
     map_tensors();
+    attach_fp8_scales(json_, tensors_, where_);
     check_tensors(config_, tensors_, where_);
   }
 
  private:
   void read_configuration() {
     if (!has_file(folder_, "config.json")) refuse(where_, "no config.json", folder_hint());
-    const Json config = read_json(folder_, "config.json", where_);
-    config_ = read_hf_config(config, where_ + ": config.json");
-    stored_config_ = canonical_json(config);
+    json_ = read_json(folder_, "config.json", where_);
+    config_ = read_hf_config(json_, where_ + ": config.json");
+    stored_config_ = canonical_json(json_);
     if (has_file(folder_, "generation_config.json")) {
       const Json generation = read_json(folder_, "generation_config.json", where_);
       merge_generation_config(generation, config_, where_ + ": generation_config.json");
@@ -154,8 +156,21 @@ class SafetensorsCheckpoint final : public MappedCheckpoint {
     const std::span<const std::byte> bytes(file.data(), file.size_bytes());
     for (const StoredTensor& tensor : parse_safetensors(bytes, at).tensors) {
       if (index) check_mapped_here(tensor.name, name, *index, at);
-      tensors_.emplace(tensor.name, view_of(tensor, bytes, at));
+      TensorView view = view_of(tensor, bytes, at);
+      view.name = text_model_name(tensor.name);
+      if (!tensors_.emplace(view.name, view).second)
+        refuse(at, "holds tensor " + shown(view.name) + " under two names");
     }
+  }
+
+  // Models with more than text wrap the text model: "language_model.model.norm.weight", or since
+  // transformers 5 "model.language_model.norm.weight", is "model.norm.weight".
+  std::string text_model_name(const std::string& stored) const {
+    if (config_.ignored_prefixes.empty()) return stored;
+    static constexpr std::string_view kOuter = "language_model.", kInner = "model.language_model.";
+    if (stored.starts_with(kInner)) return "model." + stored.substr(kInner.size());
+    if (stored.starts_with(kOuter)) return stored.substr(kOuter.size());
+    return stored;
   }
 
   static void check_mapped_here(const std::string& tensor, const std::string& file,
@@ -171,7 +186,7 @@ class SafetensorsCheckpoint final : public MappedCheckpoint {
   void check_complete(const ShardIndex& index) {
     uint64_t total = 0;
     for (const auto& [tensor, file] : index.file_of_tensor) {
-      const auto it = tensors_.find(tensor);
+      const auto it = tensors_.find(text_model_name(tensor));
       if (it == tensors_.end())
         refuse(where_ + ": " + file, "no tensor " + shown(tensor) + ", which the index maps to it");
       total += it->second.bytes.size();
@@ -195,6 +210,7 @@ class SafetensorsCheckpoint final : public MappedCheckpoint {
 
   fs::path folder_;
   std::string where_;
+  Json json_;  // config.json
 };
 
 }  // namespace

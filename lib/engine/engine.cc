@@ -167,7 +167,7 @@ struct Engine::Run {
     for (const auto& [s, row] : scored) logits_rows.push_back(rows[static_cast<size_t>(row)]);
     return [this, rows = std::move(rows),
             logits_rows = std::move(logits_rows)](const OperatorOutput& output) {
-      const bool of_logits = output.op == Operator::kFinalNorm || output.op == Operator::kHead;
+      const bool of_logits = is_of_logits(output.op);
       on_operator(step_index, of_logits ? logits_rows : rows, output);
     };
   }

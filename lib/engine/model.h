@@ -1,4 +1,5 @@
-// A Llama-family decoder: packed weights and one forward step over the rows of a batch.
+// A decoder of the Llama family or one of its relatives: packed weights and one forward step over
+// the rows of a batch.
 //
 // The step is a list of the contract's operators in their order; it decides nothing about order or
 // rounding itself. Which rows are in the step, and whose they are, reaches only attention and the
@@ -11,7 +12,9 @@
 #include <vector>
 
 #include "checkpoint/checkpoint.h"
+#include "engine/experts.h"
 #include "engine/kv_cache.h"
+#include "engine/layer_weights.h"
 #include "engine/operator_probe.h"
 #include "kernels/ops.h"
 #include "numeric/rope.h"
@@ -31,6 +34,7 @@ struct StepBuffers {
   AlignedFloats logits_in;  // (n_logits_rows, hidden_size)
   AlignedFloats logits;     // (n_logits_rows, vocab_size)
   AlignedFloats cached;     // (n_rows, 2 * n_kv_heads * head_dim): only for an observer
+  ExpertBuffers experts;
 };
 
 class Model {
@@ -54,31 +58,30 @@ class Model {
                ThreadPool& pool, const OperatorObserver& observe = {}) const;
 
  private:
-  struct Layer {
-    int64_t index = 0;
-    std::vector<float> attention_norm;  // (hidden_size)
-    std::vector<float> mlp_norm;        // (hidden_size)
-    std::unique_ptr<PackedMatrix> qkv, attention_out, gate_up, down;
-  };
-
-  Layer load_layer(const Checkpoint& checkpoint, int64_t index, ThreadPool& pool);
-  std::unique_ptr<PackedMatrix> pack(const Checkpoint& checkpoint,
-                                     std::span<const MatrixPart> parts, int64_t n_segments,
-                                     ThreadPool& pool);
+  const float* normed(const std::vector<float>& weights, const float* x, int64_t n_rows,
+                      StepBuffers& b, ThreadPool& pool) const;
+  void norm_projected(const std::vector<float>& weights, int64_t n_rows, StepBuffers& b,
+                      ThreadPool& pool) const;
   void embed(std::span<const int32_t> token_ids, float* out, ThreadPool& pool) const;
-  void attention_block(const Layer& layer, const BatchView& batch, const KvLayerView& cache,
+  void turn_queries_and_keys(const LayerWeights& layer, const BatchView& batch, StepBuffers& b,
+                             ThreadPool& pool, const OperatorObserver& observe) const;
+  void attention_block(const LayerWeights& layer, const BatchView& batch, const KvLayerView& cache,
                        StepBuffers& b, ThreadPool& pool, const OperatorObserver& observe) const;
-  void mlp_block(const Layer& layer, int64_t n_rows, StepBuffers& b, ThreadPool& pool,
+  void dense_mlp(const LayerWeights& layer, const float* x, int64_t n_rows, StepBuffers& b,
+                 ThreadPool& pool, const OperatorObserver& observe) const;
+  void mlp_block(const LayerWeights& layer, int64_t n_rows, StepBuffers& b, ThreadPool& pool,
                  const OperatorObserver& observe) const;
+  void score_rows(std::span<const int64_t> logits_rows, StepBuffers& b, ThreadPool& pool,
+                  const OperatorObserver& observe) const;
 
   ModelConfig config_;
   const KernelSet& kernels_;
   const TensorView* embedding_;  // (vocab_size, hidden_size), in the mapped file
-  std::vector<Layer> layers_;
+  std::vector<LayerWeights> layers_;
   std::vector<float> final_norm_;       // (hidden_size)
   std::unique_ptr<PackedMatrix> head_;  // (vocab_size, hidden_size)
-  RopeTable rope_;                      // for positions [0, max_positions)
-  AttentionShape attention_shape_;
+  std::vector<RopeTable> ropes_;        // of config().ropes, for positions [0, max_positions)
+  AttentionShape attention_shape_;      // without a window
   float rms_norm_eps_ = 0;
   size_t packed_bytes_ = 0;
 };

@@ -11,26 +11,39 @@
 
 namespace isobit {
 
-// In the order in which a row meets them; all but the first and the last two are met once in each
-// layer. A fused implementation reports where the contract's operator would have ended.
+// In the order in which a row meets them; all but the first and the last three are met in layers,
+// once in each that has them. A fused implementation reports where the contract's operator would
+// have ended.
 enum class Operator : uint8_t {
   kEmbed,
   kAttentionNorm,
   kQkv,
+  kQueryKeyNorm,
   kRope,
   kKvWrite,  // read back from the cache
   kAttention,
   kAttentionOut,
+  kAttentionOutNorm,
   kAttentionResidual,
   kMlpNorm,
+  kRouter,
   kGateUp,
   kSiluMul,
+  kGeluMul,
   kDown,
+  kExperts,  // combined: the experts' own matmuls are not reported
+  kMlpOutNorm,
   kMlpResidual,
   kFinalNorm,
   kHead,
+  kFinalSoftCap,
 };
-inline constexpr size_t kOperatorCount = static_cast<size_t>(Operator::kHead) + 1;
+inline constexpr size_t kOperatorCount = static_cast<size_t>(Operator::kFinalSoftCap) + 1;
+
+// Whether its rows are those that get logits, not all rows of the step.
+inline bool is_of_logits(Operator op) {
+  return op >= Operator::kFinalNorm;
+}
 
 // "rms_norm (attention)", "matmul (q, k, v)", "kv_write", ...
 const char* name(Operator op);
@@ -38,9 +51,9 @@ const char* name(Operator op);
 // Rows of one operator's output in one step. Valid during the call only.
 struct OperatorOutput {
   Operator op = Operator::kEmbed;
-  int64_t layer = 0;              // n_layers for kFinalNorm and kHead, 0 for kEmbed
+  int64_t layer = 0;              // n_layers where is_of_logits(op), 0 for kEmbed
   const float* values = nullptr;  // (n_rows, width), rows contiguous
-  int64_t n_rows = 0;  // the step's token rows; for kFinalNorm and kHead, the rows that get logits
+  int64_t n_rows = 0;  // the step's token rows; where is_of_logits(op), the rows that get logits
   int64_t width = 0;
 };
 using OperatorObserver = std::function<void(const OperatorOutput&)>;

@@ -21,19 +21,81 @@ std::string f32_bits(double decimal) {
   return hex(bytes);
 }
 
+Json rope_json(const RopeConfig& r) {
+  static constexpr const char* kKinds[] = {"default", "linear", "llama3", "yarn", "longrope"};
+  Json factors = Json::array();
+  for (const float f : r.divisors) factors.push_back(f32_bits(f));
+  return {{"type", kKinds[static_cast<size_t>(r.kind)]},
+          {"theta", r.theta},
+          {"factor", r.factor},
+          {"original_positions", r.original_positions},
+          {"low_high", {r.low_freq_factor, r.high_freq_factor}},
+          {"beta", {r.beta_fast, r.beta_slow}},
+          {"truncate", r.truncate},
+          {"attention_factor", rope_attention_factor(r)},
+          {"list", r.long_or_short},
+          {"factors_f32", factors}};
+}
+
+Json layers_json(const ModelConfig& c) {
+  Json out = Json::array();
+  for (const LayerConfig& layer : c.layers) {
+    out.push_back({{"window", layer.window},
+                   {"rope", layer.rope ? Json(*layer.rope) : Json()},
+                   {"experts", layer.has_experts}});
+  }
+  return out;
+}
+
+// What a plain Llama does not have, each under its name and only where it is there: the digests of
+// plain models stay as they are when the engine learns more.
+Json beyond_llama(const ModelConfig& c) {
+  const ModelConfig plain;
+  Json out = Json::object();
+  RopeConfig plain_rope;
+  plain_rope.theta = c.ropes[0].theta;
+  plain_rope.divisors = c.ropes[0].divisors;
+  if (c.ropes.size() > 1 || c.ropes[0] != plain_rope) {
+    for (const RopeConfig& rope : c.ropes) out["ropes"].push_back(rope_json(rope));
+  }
+  const auto add = [&](const char* key, const auto& value, const auto& otherwise) {
+    if (value != otherwise) out[key] = value;
+  };
+  add("rotary_dim", c.rotary_elems(), c.head_dim);
+  add("attention_out_bias", c.attention_out_bias, plain.attention_out_bias);
+  add("mlp_bias", c.mlp_bias, plain.mlp_bias);
+  add("query_key_norm", static_cast<int>(c.query_key_norm), static_cast<int>(plain.query_key_norm));
+  add("norms_before", c.norms_before, plain.norms_before);
+  add("norms_after", c.norms_after, plain.norms_after);
+  add("activation", static_cast<int>(c.activation), static_cast<int>(plain.activation));
+  add("scaled_embedding", c.scaled_embedding, plain.scaled_embedding);
+  add("attention_multiplier", c.attention_multiplier.value_or(0), 0.0);
+  add("attention_soft_cap", c.attention_soft_cap, 0.0);
+  add("final_soft_cap", c.final_soft_cap, 0.0);
+  if (!c.layers.empty()) out["layers"] = layers_json(c);
+  if (c.experts.n > 0) {
+    out["experts"] = {{"n", c.experts.n},
+                      {"top_k", c.experts.top_k},
+                      {"width", c.experts.width},
+                      {"renormalise", c.experts.renormalise}};
+  }
+  return out;
+}
+
 // What decides the arithmetic, however the file spells it. eps is compared as the f32 that it is
 // rounded to, since a GGUF stores only that; so Hugging Face's 1e-05 and a GGUF's 0x3727c5ac are
 // one value.
 std::string arithmetic_digest(const ModelConfig& c) {
-  Json json = {{"hidden_size", c.hidden_size}, {"intermediate_size", c.intermediate_size},
-               {"n_layers", c.n_layers},       {"n_heads", c.n_heads},
-               {"n_kv_heads", c.n_kv_heads},   {"head_dim", c.head_dim},
-               {"vocab_size", c.vocab_size},   {"rms_norm_eps_f32", f32_bits(c.rms_norm_eps)},
-               {"rope_theta", c.rope_theta},   {"tied_head", c.tied_head},
+  Json json = {{"hidden_size", c.hidden_size},   {"intermediate_size", c.intermediate_size},
+               {"n_layers", c.n_layers},         {"n_heads", c.n_heads},
+               {"n_kv_heads", c.n_kv_heads},     {"head_dim", c.head_dim},
+               {"vocab_size", c.vocab_size},     {"rms_norm_eps_f32", f32_bits(c.rms_norm_eps)},
+               {"rope_theta", c.ropes[0].theta}, {"tied_head", c.tied_head},
                {"qkv_bias", c.qkv_bias}};
   Json factors = Json::array();
-  for (const float f : c.rope_factors) factors.push_back(f32_bits(f));
+  for (const float f : c.ropes[0].divisors) factors.push_back(f32_bits(f));
   json["rope_factors_f32"] = factors;
+  json.update(beyond_llama(c));
   return sha256_hex(canonical_json(json));
 }
 

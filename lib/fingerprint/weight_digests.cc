@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 
 #include "base/error.h"
 #include "checkpoint/open.h"
@@ -54,7 +55,7 @@ Sha256Digest canonical_digest(const Checkpoint& checkpoint, const TensorView& te
   const int64_t n = tensor.row_elems();
   std::vector<float> row(static_cast<size_t>(n));
   for (int64_t r = 0; r < tensor.n_rows(); ++r) {
-    dequantise_row(tensor.dtype, tensor.row(r), n, row.data());
+    dequantise_tensor_row(tensor, r, row.data());
     digest.update(row.data(), row.size() * sizeof(float));
   }
   checkpoint.release(tensor);
@@ -130,10 +131,13 @@ Sha256Digest canonical_root(const Checkpoint& checkpoint, ThreadPool& pool) {
 
 std::vector<const TensorView*> model_tensors(const Checkpoint& checkpoint) {
   std::vector<const TensorView*> out;
+  std::set<const TensorView*> fp8_scales;
+  for (const auto& [unused, view] : checkpoint.tensors()) fp8_scales.insert(view.scales);
   for (const auto& [tensor_name, view] : checkpoint.tensors()) {
     const bool is_copy = checkpoint.config().tied_head && tensor_name == "lm_head.weight";
     const bool is_buffer = tensor_name.ends_with("rotary_emb.inv_freq");
-    if (!is_copy && !is_buffer) out.push_back(&view);
+    const bool is_scale = fp8_scales.contains(&view);
+    if (!is_copy && !is_buffer && !is_scale) out.push_back(&view);
   }
   return out;
 }

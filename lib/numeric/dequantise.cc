@@ -1,5 +1,7 @@
 #include "numeric/dequantise.h"
 
+#include <vector>
+
 #include <cmath>
 #include <utility>
 
@@ -17,6 +19,9 @@ uint16_t u16_at(const uint8_t* p) {
 }
 float f16_at(const uint8_t* p) {
   return f32_from_f16(u16_at(p));
+}
+float e4m3_at(const uint8_t* p) {
+  return f32_from_e4m3(*p);
 }
 float bf16_at(const uint8_t* p) {
   return f32_from_bf16(u16_at(p));
@@ -112,7 +117,7 @@ KQuantScales unpack_k_scales(const uint8_t* packed) {
 }
 
 void dequantise_row(DType dtype, const std::byte* bytes, int64_t n, float* out) {
-  ISOBIT_REQUIRE(engine_supports(dtype));
+  ISOBIT_REQUIRE(engine_reads(dtype));
   ISOBIT_REQUIRE(n >= 0 && static_cast<size_t>(n) % traits(dtype).block_elems == 0);
   const auto* p = reinterpret_cast<const uint8_t*>(bytes);
   switch (dtype) {
@@ -132,6 +137,8 @@ void dequantise_row(DType dtype, const std::byte* bytes, int64_t n, float* out) 
       return each_block(dtype, p, n, out, q4_k_block);
     case DType::kQ6_K:
       return each_block(dtype, p, n, out, q6_k_block);
+    case DType::kF8E4M3:
+      return each_element(p, 1, n, out, e4m3_at);
     default:
       break;
   }
@@ -140,7 +147,21 @@ void dequantise_row(DType dtype, const std::byte* bytes, int64_t n, float* out) 
       parts_block(dtype, block, elems);
     });
   }
-  fail_require("a case for every dtype of engine_supports", __FILE__, __LINE__);
+  fail_require("a case for every dtype of engine_reads", __FILE__, __LINE__);
+}
+
+void dequantise_tensor_row(const TensorView& tensor, int64_t model_row, float* out) {
+  const int64_t n = tensor.row_elems();
+  dequantise_row(tensor.dtype, tensor.row(model_row), n, out);
+  if (tensor.scales == nullptr) return;
+  const DType dtype = tensor.scales->dtype;
+  const int64_t n_scales = (n + tensor.scale_columns - 1) / tensor.scale_columns;
+  const size_t offset = static_cast<size_t>(model_row / tensor.scale_rows * n_scales);
+  std::vector<float> scales(static_cast<size_t>(n_scales));
+  dequantise_row(dtype, tensor.scales->bytes.data() + offset * traits(dtype).block_bytes, n_scales,
+                 scales.data());
+  for (int64_t i = 0; i < n; ++i)
+    out[i] = out[i] * scales[static_cast<size_t>(i / tensor.scale_columns)];
 }
 
 }  // namespace isobit

@@ -44,6 +44,7 @@
 #include <cstdint>
 
 #include "tensor/dtype.h"
+#include "tensor/tensor_view.h"
 
 namespace isobit {
 
@@ -55,7 +56,12 @@ struct KQuantScales {
 KQuantScales unpack_k_scales(const uint8_t* packed);
 
 // Writes n elements. `bytes` holds n / block_elems whole blocks and may be misaligned.
-// REQUIRES: engine_supports(dtype); n is a multiple of the block.
+// REQUIRES: engine_reads(dtype); n is a multiple of the block. Of FP8 these are the unscaled
+// values.
 void dequantise_row(DType dtype, const std::byte* bytes, int64_t n, float* out);
+
+// One row of a stored matrix as f32, in the model's order of rows; an FP8 element is its value
+// times its scale, one mul. REQUIRES: engine_reads(tensor.dtype).
+void dequantise_tensor_row(const TensorView& tensor, int64_t model_row, float* out);
 
 }  // namespace isobit

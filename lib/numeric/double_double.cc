@@ -19,16 +19,6 @@ DoubleDouble log_of_mantissa(double m) {
   return times_power_of_two(sum, 1);
 }
 
-DoubleDouble logarithm(double x) {
-  int exponent = 0;
-  double m = std::frexp(x, &exponent);  // [1/2, 1)
-  if (m < 0.7071) {
-    m *= 2;
-    --exponent;
-  }
-  return log_of_mantissa(m) + kLn2 * DoubleDouble{static_cast<double>(exponent)};
-}
-
 // Taylor's series of e^(r / 256), then squared eight times.
 DoubleDouble exponential(DoubleDouble x) {
   const double n = std::nearbyint(x.hi / kLn2.hi);
@@ -56,9 +46,19 @@ DoubleDouble alternating_series(DoubleDouble first, DoubleDouble r, int k) {
 
 }  // namespace
 
+DoubleDouble natural_log(double x) {
+  int exponent = 0;
+  double m = std::frexp(x, &exponent);  // [1/2, 1)
+  if (m < 0.7071) {
+    m *= 2;
+    --exponent;
+  }
+  return log_of_mantissa(m) + kLn2 * DoubleDouble{static_cast<double>(exponent)};
+}
+
 DoubleDouble power(double base, double exponent) {
   ISOBIT_REQUIRE(base > 0);
-  return exponential(logarithm(base) * DoubleDouble{exponent});
+  return exponential(natural_log(base) * DoubleDouble{exponent});
 }
 
 DoubleDouble sine(DoubleDouble r) {

@@ -65,6 +65,9 @@ inline DoubleDouble times_power_of_two(DoubleDouble a, int exponent) {
 // base^exponent. REQUIRES: base > 0 and the result far from overflow and underflow.
 DoubleDouble power(double base, double exponent);
 
+// The natural logarithm. REQUIRES: x positive and finite.
+DoubleDouble natural_log(double x);
+
 // sin and cos of r for |r| <= 0.8; relative error below 2^-90.
 DoubleDouble sine(DoubleDouble r);
 DoubleDouble cosine(DoubleDouble r);

@@ -63,4 +63,8 @@ bool engine_supports(DType dtype) {
          traits(dtype).quantised;
 }
 
+bool engine_reads(DType dtype) {
+  return engine_supports(dtype) || dtype == DType::kF8E4M3;
+}
+
 }  // namespace isobit

@@ -59,5 +59,7 @@ std::optional<DType> dtype_from_name(std::string_view name);
 // The types that the engine computes with in this version: F32 F16 BF16 and the block formats
 // above.
 bool engine_supports(DType dtype);
+// The types that it can be given: these, and F8_E4M3, which becomes F32 when it is loaded.
+bool engine_reads(DType dtype);
 
 }  // namespace isobit

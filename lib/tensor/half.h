@@ -63,4 +63,15 @@ inline uint16_t f16_from_f32(float v) {
   return static_cast<uint16_t>(sign | q);
 }
 
+// The 8-bit float with 4 exponent and 3 mantissa bits, bias 7, without infinities: 0x7F and 0xFF
+// are NaN (OCP 8-bit floating point specification, E4M3).
+inline float f32_from_e4m3(uint8_t b) {
+  const uint32_t sign = static_cast<uint32_t>(b & 0x80u) << 24;
+  const uint32_t exponent = (b >> 3) & 15u, mantissa = b & 7u;
+  if (exponent == 15 && mantissa == 7) return f32_from_bits(sign | 0x7FC00000u);
+  if (exponent > 0) return f32_from_bits(sign | (exponent + 120) << 23 | mantissa << 20);
+  const float subnormal = static_cast<float>(mantissa) * 0x1p-9f;
+  return sign ? -subnormal : subnormal;
+}
+
 }  // namespace isobit

@@ -26,6 +26,11 @@ struct TensorView {
   std::span<const std::byte> bytes;  // possibly misaligned: read with memcpy
   RowOrder row_order = RowOrder::kAsStored;
   int64_t head_dim = 0;  // rows per head when row_order is kInterleavedHalves
+  // FP8: element (r, c) is its value times element (r / scale_rows, c / scale_columns) of this
+  // matrix. Null: no scales.
+  const TensorView* scales = nullptr;
+  int64_t scale_rows = 0;
+  int64_t scale_columns = 0;
 
   int64_t n_elems() const;
   int64_t n_rows() const;  // product of all but the last dimension

@@ -37,12 +37,14 @@ TEST_CASE("the names of before and after transformers 5 give the same model") {
     c["rope_parameters"] = {{"rope_theta", 500000.0}, {"rope_type", "default"}};
     c["dtype"] = "bfloat16";
   });
-  CHECK(old_names.rope_theta == 500000.0);
-  CHECK(new_names.rope_theta == 500000.0);
+  CHECK(old_names.ropes[0].theta == 500000.0);
+  CHECK(new_names.ropes[0].theta == 500000.0);
   CHECK(read_with([](Json& c) {
           c["rope_parameters"] = {{"rope_theta", 10000.0}};
-        }).rope_theta == 10000.0);
-  CHECK(read_with([](Json& c) { c["rope_theta"] = 10000; }).rope_theta == 10000.0);
+        })
+            .ropes[0]
+            .theta == 10000.0);
+  CHECK(read_with([](Json& c) { c["rope_theta"] = 10000; }).ropes[0].theta == 10000.0);
 }
 
 TEST_CASE("a configuration that contradicts itself is refused") {
@@ -67,7 +69,7 @@ TEST_CASE("defaults are those of the model's class") {
   });
   CHECK(config.n_kv_heads == 2);
   CHECK(config.head_dim == 2);
-  CHECK(config.rope_theta == 10000);
+  CHECK(config.ropes[0].theta == 10000);
   CHECK_FALSE(config.tied_head);
   CHECK(config.eos_token_ids.empty());
   CHECK(read_with([](Json& c) { c["architectures"] = nullptr; }).architecture == "llama");
@@ -80,65 +82,166 @@ TEST_CASE("defaults are those of the model's class") {
 TEST_CASE("arithmetic that this version does not have is refused by name") {
   CHECK(refused([](Json& c) { c["architectures"] = {"GemmaForCausalLM"}; }) ==
         "c: architecture 'GemmaForCausalLM' is not supported");
-  CHECK(refused([](Json& c) { c.erase("architectures"), c["model_type"] = "phi3"; }) ==
-        "c: architecture 'phi3' is not supported");
+  CHECK(refused([](Json& c) { c.erase("architectures"), c["model_type"] = "falcon"; }) ==
+        "c: architecture 'falcon' is not supported");
   CHECK(refused([](Json& c) { c.erase("architectures"), c.erase("model_type"); }) ==
         "c: neither architectures nor model_type says what the model is");
-  for (const std::string type : {"llama3", "linear", "dynamic", "yarn", "longrope"}) {
+  for (const char* key : {"rope_type", "type"}) {
     CHECK(refused([&](Json& c) {
-            c["rope_scaling"] = {{"rope_type", type}, {"factor", 8.0}};
-          }) == "c: rope_scaling: rope scaling of type '" + type + "' is not supported");
-    CHECK(refused([&](Json& c) {
-            c["rope_scaling"] = {{"type", type}, {"factor", 8.0}};
-          }) == "c: rope_scaling: rope scaling of type '" + type + "' is not supported");
-    CHECK(refused([&](Json& c) {
-            c["rope_parameters"] = {{"rope_type", type}, {"rope_theta", 10000.0}};
-          }) == "c: rope_parameters: rope scaling of type '" + type + "' is not supported");
+            c["rope_scaling"] = {{key, "dynamic"}, {"factor", 8.0}};
+          }) == "c: rope_scaling: rope scaling of type 'dynamic' is not supported");
   }
   CHECK(refused([](Json& c) {
-          c["rope_parameters"] = {{"full_attention", {{"rope_theta", 1e6}}}};
+          c["rope_parameters"] = {{"rope_type", "mrope"}, {"rope_theta", 10000.0}};
+        }) == "c: rope_parameters: rope scaling of type 'mrope' is not supported");
+  CHECK(refused([](Json& c) {
+          c["rope_parameters"] = {{"chunked_attention", {{"rope_theta", 1e6}}}};
         }) ==
-        "c: rope_parameters: rotary positions that differ by layer type are not supported "
-        "('full_attention')");
+        "c: rope_parameters: rotary positions of layers of type 'chunked_attention' are not "
+        "supported");
   CHECK(refused([](Json& c) { c["partial_rotary_factor"] = 0.5; }) ==
         "c: partial_rotary_factor other than 1 is not supported");
-  CHECK(refused([](Json& c) { c["attention_bias"] = true; }) ==
-        "c: attention_bias is true, which is not supported");
-  CHECK(refused([](Json& c) { c["mlp_bias"] = true; }) ==
-        "c: mlp_bias is true, which is not supported");
-  CHECK(refused([](Json& c) { c["hidden_act"] = "gelu"; }) ==
-        "c: hidden_act 'gelu' is not supported, only 'silu'");
+  CHECK(refused([](Json& c) { c["hidden_act"] = "relu"; }) ==
+        "c: hidden_act 'relu' is not supported");
   CHECK(refused([](Json& c) { c["num_local_experts"] = 8; }) ==
-        "c: num_local_experts: mixtures of experts are not supported");
+        "c: a llama model with experts is not supported");
   CHECK(refused([](Json& c) {
           c["quantization_config"] = {{"quant_method", "gptq"}};
         }) == "c: weights quantised by 'gptq' are not supported");
 }
 
-TEST_CASE("a sliding window is refused only where it is in force") {
-  const auto mistral = [](Json& c) {
-    c["architectures"] = {"MistralForCausalLM"}, c["model_type"] = "mistral";
+TEST_CASE("a scaling without its numbers, or with impossible ones, is refused by the field") {
+  const auto scaled = [](const Json& scaling) {
+    return refused([&](Json& c) { c["rope_scaling"] = scaling; });
   };
+  CHECK(scaled({{"type", "linear"}}) == "c: rope_scaling: no factor");
+  CHECK(scaled({{"type", "linear"}, {"factor", -1}}) ==
+        "c: rope_scaling: factor is '-1', expected a positive number");
+  CHECK(scaled({{"rope_type", "llama3"}, {"factor", 8}}) == "c: rope_scaling: no low_freq_factor");
+  CHECK(scaled({{"rope_type", "llama3"},
+                {"factor", 8},
+                {"low_freq_factor", 4},
+                {"high_freq_factor", 4}}) ==
+        "c: rope_scaling: high_freq_factor is 4.0, expected more than low_freq_factor 4.0");
+  CHECK(scaled({{"rope_type", "longrope"}, {"short_factor", {1, 1}}, {"long_factor", 2.0}}) ==
+        "c: rope_scaling: long_factor is '2.0', expected a list of numbers");
+  CHECK(scaled({{"rope_type", "longrope"}, {"short_factor", {1.0}}, {"long_factor", {2.0, 1.0}}}) ==
+        "c: rope_scaling: short_factor has 1 elements, expected 2");
+  CHECK(
+      scaled({{"rope_type", "longrope"}, {"short_factor", {1.0, 0.0}}, {"long_factor", {2, 1}}}) ==
+      "c: rope_scaling: short_factor is '0.0', expected positive numbers");
+  CHECK(refused([](Json& c) {
+          c["rope_scaling"] = {{"type", "linear"}, {"factor", 2.0}};
+          c["rope_parameters"] = {{"rope_type", "linear"}, {"factor", 4.0}};
+        }) == "c: rope_scaling and rope_parameters describe different positions");
+}
+
+namespace {
+
+void be(Json& c, const char* type, const char* class_name) {
+  c["model_type"] = type, c["architectures"] = {class_name};
+  c["num_hidden_layers"] = 8;
+}
+std::vector<int64_t> windows(const std::function<void(Json&)>& change) {
+  const ModelConfig config = read_with(change);
+  std::vector<int64_t> out;
+  for (int64_t i = 0; i < config.n_layers; ++i) out.push_back(config.layer(i).window);
+  return out;
+}
+std::vector<int64_t> all(int64_t window) {
+  return std::vector<int64_t>(8, window);
+}
+
+}  // namespace
+
+TEST_CASE("a sliding window holds in the layers in which transformers has it") {
+  const auto mistral = [](Json& c) { be(c, "mistral", "MistralForCausalLM"); };
   const auto qwen = [](Json& c) {
-    c["architectures"] = {"Qwen2ForCausalLM"}, c["model_type"] = "qwen2";
+    be(c, "qwen2", "Qwen2ForCausalLM"), c["sliding_window"] = 16, c["max_window_layers"] = 6;
   };
-  const std::string in_force =
-      "c: sliding_window 16 of a context of 64 is in force, and sliding-window attention is not "
-      "supported";
-  CHECK(refused([&](Json& c) { mistral(c), c["sliding_window"] = 16; }) == in_force);
-  CHECK(read_with([&](Json& c) { mistral(c), c["sliding_window"] = nullptr; }).architecture ==
-        "mistral");
-  CHECK(read_with([&](Json& c) { mistral(c), c["sliding_window"] = 64; }).architecture ==
-        "mistral");
-  CHECK(read_with([&](Json& c) {
-          qwen(c), c["sliding_window"] = 16, c["use_sliding_window"] = false;
-        }).architecture == "qwen2");
+  CHECK(windows([&](Json& c) { mistral(c), c["sliding_window"] = 16; }) == all(16));
+  CHECK(windows([&](Json& c) { mistral(c), c["sliding_window"] = nullptr; }) == all(0));
+  CHECK(windows([&](Json& c) { mistral(c), c["sliding_window"] = 64; }) == all(0));  // the context
+  CHECK(windows([&](Json& c) { mistral(c), c["max_position_embeddings"] = 8192; }) == all(4096));
+  CHECK(windows([&](Json& c) { qwen(c), c["use_sliding_window"] = false; }) == all(0));
+  CHECK(windows([&](Json& c) { qwen(c), c["use_sliding_window"] = true; }) ==
+        std::vector<int64_t>{0, 0, 0, 0, 0, 0, 16, 16});
+  CHECK(windows([&](Json& c) { be(c, "gemma2", "Gemma2ForCausalLM"), c["sliding_window"] = 16; }) ==
+        std::vector<int64_t>{16, 0, 16, 0, 16, 0, 16, 0});
+  CHECK(windows([&](Json& c) {
+          be(c, "gemma3_text", "Gemma3ForCausalLM"), c["sliding_window"] = 16;
+        }) == std::vector<int64_t>{16, 16, 16, 16, 16, 0, 16, 16});
+  CHECK(windows([&](Json& c) {
+          be(c, "gemma3_text", "Gemma3ForCausalLM"), c["sliding_window"] = 16;
+          c["sliding_window_pattern"] = 3;
+        }) == std::vector<int64_t>{16, 16, 0, 16, 16, 0, 16, 16});
+  CHECK(windows([&](Json& c) {
+          be(c, "smollm3", "SmolLM3ForCausalLM"), c["sliding_window"] = 16;
+          c["use_sliding_window"] = true;
+        }) == std::vector<int64_t>{0, 0, 0, 16, 0, 0, 0, 16});
+  CHECK(windows([&](Json& c) { be(c, "llama", "LlamaForCausalLM"), c["sliding_window"] = 16; }) ==
+        all(0));
+}
+
+TEST_CASE("layer_types that contradict the class or the window are refused") {
+  const Json two_kinds = {"full_attention", "sliding_attention"};
+  CHECK(refused([&](Json& c) { c["num_hidden_layers"] = 2, c["layer_types"] = two_kinds; }) ==
+        "c: layer_types holds sliding_attention, but no sliding window is in force");
   CHECK(refused([&](Json& c) {
-          qwen(c), c["sliding_window"] = 16, c["use_sliding_window"] = true;
-        }) == in_force);
-  CHECK(refused([&](Json& c) {
-          qwen(c), c["layer_types"] = {"full_attention", "sliding_attention"};
-        }) == "c: layer_types holds '\"sliding_attention\"'; only full_attention is supported");
+          be(c, "mistral", "MistralForCausalLM"), c["num_hidden_layers"] = 2;
+          c["sliding_window"] = 16, c["layer_types"] = two_kinds;
+        }) ==
+        "c: layer_types disagrees with sliding_window, which a mistral model has in every layer");
+  CHECK(refused([&](Json& c) { c["layer_types"] = two_kinds, c["num_hidden_layers"] = 3; }) ==
+        "c: layer_types has 2 elements, expected 3");
+  CHECK(
+      refused([&](Json& c) { c["layer_types"] = {"chunked_attention"}; }) ==
+      "c: layer_types holds '\"chunked_attention\"'; only full_attention and sliding_attention are "
+      "supported");
+  CHECK(refused([](Json& c) {
+          be(c, "mistral", "MistralForCausalLM"), c["sliding_window"] = -5;
+        }) == "c: sliding_window is '-5', expected a positive number");
+}
+
+TEST_CASE("positions, norms and experts of each class") {
+  const ModelConfig smollm3 = read_with([](Json& c) { be(c, "smollm3", "SmolLM3ForCausalLM"); });
+  CHECK(smollm3.tied_head);
+  for (int64_t i = 0; i < 8; ++i) CHECK(smollm3.layer(i).rope.has_value() == (i % 4 != 3));
+  const ModelConfig gemma = read_with([](Json& c) {
+    be(c, "gemma3_text", "Gemma3ForCausalLM");
+    c.erase("rope_theta"), c["rope_scaling"] = {{"rope_type", "linear"}, {"factor", 8.0}};
+  });
+  REQUIRE(gemma.ropes.size() == 2);
+  CHECK(gemma.ropes[0].theta == 1e6);
+  CHECK(gemma.ropes[0].kind == RopeKind::kLinear);
+  CHECK(gemma.ropes[1].theta == 1e4);
+  CHECK(gemma.ropes[1].kind == RopeKind::kPlain);
+  CHECK(gemma.layer(0).rope == 1);
+  CHECK(gemma.layer(5).rope == 0);
+  CHECK(gemma.norm_adds_one);
+  CHECK(gemma.activation == Activation::kGeluTanh);
+  CHECK(*gemma.attention_multiplier == 1.0 / 16);
+  CHECK(gemma.attention_soft_cap == 0);
+  const ModelConfig gemma2 = read_with([](Json& c) { be(c, "gemma2", "Gemma2ForCausalLM"); });
+  CHECK(gemma2.attention_soft_cap == 50);
+  CHECK(gemma2.final_soft_cap == 30);
+  const ModelConfig mixtral = read_with(
+      [](Json& c) { be(c, "mixtral", "MixtralForCausalLM"), c["num_local_experts"] = 4; });
+  CHECK(mixtral.experts == ExpertsConfig{4, 2, mixtral.intermediate_size, true});
+  const ModelConfig qwen = read_with([](Json& c) {
+    be(c, "qwen3_moe", "Qwen3MoeForCausalLM");
+    c["num_experts"] = 16, c["num_experts_per_tok"] = 3, c["moe_intermediate_size"] = 64;
+    c["decoder_sparse_step"] = 2, c["mlp_only_layers"] = {3};
+  });
+  CHECK(qwen.experts == ExpertsConfig{16, 3, 64, false});
+  for (int64_t i = 0; i < 8; ++i) CHECK(qwen.layer(i).has_experts == (i % 2 == 1 && i != 3));
+  CHECK(refused([](Json& c) {
+          be(c, "mixtral", "MixtralForCausalLM"), c["num_local_experts"] = 4, c["num_experts"] = 8;
+        }) == "c: num_local_experts is 4, but num_experts is 8");
+  CHECK(refused([](Json& c) {
+          be(c, "mixtral", "MixtralForCausalLM"), c["num_local_experts"] = 2;
+          c["num_experts_per_tok"] = 3;
+        }) == "c: num_experts_per_tok is 3, expected 1 to 2");
 }
 
 TEST_CASE("fields of the wrong type or size are refused by name") {

@@ -362,7 +362,7 @@ TEST_CASE("every tensor is held against the configuration") {
           t["model.layers.0.self_attn.rotary_emb.inv_freq"] = {{2}, {1, 2}};
         }) == "[nothing was thrown]");
   CHECK(refused([](auto&, Json& c) {
-          c["num_hidden_layers"] = 2147483647;
+          c["num_hidden_layers"] = 10000;
         }).starts_with("no tensor 'model.layers.1."));
 }
 
@@ -401,21 +401,26 @@ TEST_CASE("what a GGUF asks for and this version cannot compute is refused by it
     return refusal_of_gguf(writer);
   };
   CHECK(with([](GgufWriter&) {}) == "[nothing was thrown]");
-  CHECK(with([](GgufWriter& w) { w.string("llama.rope.scaling.type", "yarn"); }) ==
-        "rope scaling of type 'yarn' is not supported");
+  CHECK(with([](GgufWriter& w) { w.string("llama.rope.scaling.type", "longrope"); }) ==
+        "rope scaling of type 'longrope' is not supported");
+  CHECK(with([](GgufWriter& w) { w.f32("llama.rope.scale_linear", -2); }) ==
+        "llama.rope.scaling.factor is -2.000000, expected a positive number");
+  CHECK(with([](GgufWriter& w) { w.f32("llama.rope.scaling.attn_factor", 2); }) ==
+        "llama.rope.scaling.attn_factor other than 1 is not supported");
   CHECK(with([](GgufWriter& w) {
-          w.string("llama.rope.scaling.type", "linear").f32("llama.rope.scaling.factor", 2);
-        }) == "rope scaling of type 'linear' is not supported");
-  CHECK(with([](GgufWriter& w) { w.f32("llama.rope.scale_linear", 2); }) ==
-        "llama.rope.scale_linear other than 1 is not supported");
+          w.string("llama.rope.scaling.type", "yarn").f32("llama.rope.scaling.yarn_attn_factor", 2);
+        }) == "llama.rope.scaling.yarn_attn_factor is not supported");
   CHECK(with([](GgufWriter& w) { w.u32("llama.rope.dimension_count", 2); }) ==
         "llama.rope.dimension_count is 2, but heads have 4 elements; partial rotary positions are "
         "not supported");
   CHECK(with([](GgufWriter& w) { w.u32("llama.expert_count", 8); }) ==
-        "llama.expert_count: mixtures of experts are not supported");
+        "no metadata 'llama.expert_used_count'");
+  CHECK(with([](GgufWriter& w) {
+          w.u32("llama.expert_count", 8).u32("llama.expert_used_count", 9);
+        }) == "num_experts_per_tok is 9, expected 1 to 8");
   CHECK(with([](GgufWriter& w) { w.u32("llama.attention.sliding_window", 16); }) ==
         "llama.attention.sliding_window 16 of a context of 64 is in force, and sliding-window "
-        "attention is not supported");
+        "attention of a llama GGUF is not supported");
   CHECK(with([](GgufWriter& w) { w.u32("llama.attention.sliding_window", 64); }) ==
         "[nothing was thrown]");
   CHECK(with([](GgufWriter& w) { w.f32("llama.logit_scale", 2); }) ==
@@ -434,12 +439,11 @@ TEST_CASE("what a GGUF asks for and this version cannot compute is refused by it
         "metadata 'general.type' is u32, expected string");
   CHECK(with([](GgufWriter& w) {
           w.tensor("blk.0.attn_q_norm.weight", 0, {4}, f32_bytes({1, 1, 1, 1}));
-        }) == "tensor 'blk.0.attn_q_norm.weight' is not part of a llama model");
-  CHECK(
-      with([](GgufWriter& w) {
-        w.tensor("blk.00.attn_q.weight", 0, {4}, f32_bytes({1, 1, 1, 1}));
-      }) ==
-      "tensor 'model.layers.00.self_attn.q_proj.weight' is not part of a llama model of 1 layers");
+        }) ==
+        "tensor 'model.layers.0.self_attn.q_norm.weight' is not part of a llama model of 1 layers");
+  CHECK(with([](GgufWriter& w) {
+          w.tensor("blk.00.attn_q.weight", 0, {4}, f32_bytes({1, 1, 1, 1}));
+        }) == "tensor 'blk.00.attn_q.weight' is not part of a llama model");
   CHECK(with([](GgufWriter& w) { w.tensor("x", 21, {256}, std::string(110, '\1')); }) ==
         "general.quantization_version is absent, expected 2: the meaning of the quantised blocks "
         "depends on it");
@@ -469,10 +473,12 @@ TEST_CASE("a GGUF that says too little or nonsense is refused by its key") {
         "2 query heads cannot share 3 KV heads evenly");
   CHECK(sized([](SmallModel& m) { m.head_dim = 3; }) == "head_dim is 3, expected an even number");
   CHECK(sized([](SmallModel& m) { m.n_layers = 0x7FFFFFFF; }) ==
+        "num_hidden_layers is 2147483647, expected at most 10000");
+  CHECK(sized([](SmallModel& m) { m.n_layers = 10000; }) ==
         "no tensor 'model.layers.1.input_layernorm.weight', expected with shape (4)");
   CHECK(refusal_of_gguf(GgufWriter()) == "no metadata 'general.architecture'");
-  CHECK(refusal_of_gguf(GgufWriter().string("general.architecture", "gemma3")) ==
-        "architecture 'gemma3' is not supported");
+  CHECK(refusal_of_gguf(GgufWriter().string("general.architecture", "mamba")) ==
+        "architecture 'mamba' is not supported");
 }
 
 TEST_CASE("rotary factors of a GGUF are read and checked") {
@@ -485,7 +491,7 @@ TEST_CASE("rotary factors of a GGUF are read and checked") {
     return writer;
   };
   const TemporaryFolder folder;
-  CHECK(open_checkpoint(folder.write("m.gguf", with({1, 8}).bytes()))->config().rope_factors ==
+  CHECK(open_checkpoint(folder.write("m.gguf", with({1, 8}).bytes()))->config().ropes[0].divisors ==
         std::vector<float>{1, 8});
   CHECK(refusal_of_gguf(with({1, 8, 1})) ==
         "tensor 'rope_freqs.weight' is F32 (3), expected F32 (2)");

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <set>
 #include <vector>
 
 #include "base/error.h"
@@ -60,6 +61,10 @@ ProbedChoice choice(ProbedExecution execute) {
 
 }  // namespace
 
+const std::set<Operator> kNotInLlama = {Operator::kQueryKeyNorm, Operator::kAttentionOutNorm,
+                                        Operator::kRouter,       Operator::kGeluMul,
+                                        Operator::kExperts,      Operator::kMlpOutNorm};
+
 TEST_CASE("a probe sees every operator of every layer, in order, with the rows it computed") {
   Execution execution("reference");
   std::vector<std::string> seen, expected;
@@ -72,8 +77,10 @@ TEST_CASE("a probe sees every operator of every layer, in order, with the rows i
     expected.push_back("0 embed");
     for (int layer = 0; layer < 2; ++layer) {
       for (auto op = static_cast<uint8_t>(Operator::kAttentionNorm);
-           op <= static_cast<uint8_t>(Operator::kMlpResidual); ++op)
+           op <= static_cast<uint8_t>(Operator::kMlpResidual); ++op) {
+        if (kNotInLlama.contains(static_cast<Operator>(op))) continue;
         expected.push_back(std::to_string(layer) + " " + name(static_cast<Operator>(op)));
+      }
     }
     expected.push_back("2 rms_norm (final)");
     expected.push_back("2 matmul (head)");

@@ -66,7 +66,7 @@ class FlatCheckpoint : public Checkpoint {
     } else if (name == "rms_norm_eps") {
       config_.rms_norm_eps = std::strtod(value.c_str(), nullptr);
     } else if (name == "rope_theta") {
-      config_.rope_theta = std::strtod(value.c_str(), nullptr);
+      config_.ropes[0].theta = std::strtod(value.c_str(), nullptr);
     } else if (name == "tied_head") {
       config_.tied_head = value == "1";
     } else if (name == "eos_token_id") {

@@ -168,10 +168,29 @@ TEST_CASE("attention is close to reference and is cut by load") {
   }
 }
 
+TEST_CASE("attention under a window and a cap is close to reference") {
+  ThreadPool pool(2);
+  for (const int64_t window : {1, 17, 100, 128}) {
+    const AttentionShape shape{.n_heads = 6,
+                               .n_kv_heads = 2,
+                               .head_dim = 20,
+                               .score_scale = 0.2f,
+                               .window = window,
+                               .soft_cap = 20.0f,
+                               .cap_scale = 28.85f};
+    const CachedSequences several(reference_kernel_set(), KvDType::kF16, 2, 20, {300, 1, 129, 40},
+                                  18, pool, {1, 3, 5, 7});
+    const std::vector<float> q = rough_values(several.batch().n_rows * 120, 9);
+    CHECK(relative_difference(attend(adaptive_kernel_set(), several, shape, q, pool),
+                              attend(reference_kernel_set(), several, shape, q, pool)) < 1e-2);
+  }
+}
+
 TEST_CASE("a split without positions adds nothing, whatever stands in the scratch") {
   ThreadPool pool(1);
   const CachedSequences sequence(reference_kernel_set(), KvDType::kF16, 1, 20, {40}, 1, pool, {1});
   const std::vector<float> q = rough_values(20, 9);
+  const AttentionShape shape{.n_heads = 1, .n_kv_heads = 1, .head_dim = 20, .score_scale = 0.3f};
   std::vector<float> record(22, 7.0f), scratch(2 * 20 * kKvBlockTokens + 64, 1e30f);
   const adaptive::AttendItem empty{.q = q.data(),
                                    .q_stride = 20,
@@ -182,7 +201,7 @@ TEST_CASE("a split without positions adds nothing, whatever stands in the scratc
                                    .first_block = 3,
                                    .end_block = 3,
                                    .kv_head = 0,
-                                   .score_scale = 0.3f,
+                                   .shape = &shape,
                                    .cache = &sequence.cache,
                                    .partial = record.data(),
                                    .partial_row_stride = 22,

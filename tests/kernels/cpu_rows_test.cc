@@ -101,7 +101,7 @@ TEST_CASE("cpu rope has the bits of reference and leaves the rest of the row alo
                     n_positions = rows.positions.back() + 1;
       const std::vector<float> cos = numbers.many(static_cast<size_t>(n_positions * head_dim / 2));
       const std::vector<float> sin = numbers.many(cos.size());
-      const RopeView table{cos.data(), sin.data(), head_dim};
+      const RopeView table{cos.data(), sin.data(), head_dim, head_dim};
       const std::vector<float> x = numbers.many(static_cast<size_t>(rows.view.n_rows * stride));
       std::vector<float> expected = x;
       reference_kernel_set().rope(expected.data(), stride, n_heads, table, rows.view, pool);

@@ -68,7 +68,7 @@ TEST_CASE("rope rotates elements i and i + head_dim / 2 by the position's entry"
   ThreadPool pool(1);
   const std::vector<float> cos = {1, 1, 0.5f, 0.25f},
                            sin = {0, 0, 0.75f, -0.5f};  // two positions, head_dim 4
-  const RopeView table{cos.data(), sin.data(), 4};
+  const RopeView table{cos.data(), sin.data(), 4, 4};
   const int32_t positions[] = {1, 0}, sequences[] = {0, 1};
   const BatchView batch{2, positions, sequences, 2, nullptr};
   std::vector<float> x = rough_values(2 * 10, 5);  // one head, stride 10

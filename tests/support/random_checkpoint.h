@@ -31,22 +31,17 @@ class RandomCheckpoint : public Checkpoint {
   explicit RandomCheckpoint(const RandomSizes& sizes = {}, uint64_t seed = 1)
       : dtype_(sizes.dtype), state_(seed) {
     path_ = "random-" + std::to_string(seed);
-    config_ = {.architecture = "llama",
-               .hidden_size = sizes.hidden_size,
-               .intermediate_size = sizes.intermediate_size,
-               .n_layers = sizes.n_layers,
-               .n_heads = sizes.n_heads,
-               .n_kv_heads = sizes.n_kv_heads,
-               .head_dim = sizes.head_dim,
-               .vocab_size = sizes.vocab_size,
-               .max_positions = sizes.max_positions,
-               .rms_norm_eps = 1e-5,
-               .rope_theta = 10000,
-               .rope_factors = {},
-               .tied_head = sizes.tied_head,
-               .qkv_bias = sizes.qkv_bias,
-               .bos_token_ids = {},
-               .eos_token_ids = {}};
+    config_.architecture = "llama";
+    config_.hidden_size = sizes.hidden_size;
+    config_.intermediate_size = sizes.intermediate_size;
+    config_.n_layers = sizes.n_layers;
+    config_.n_heads = sizes.n_heads;
+    config_.n_kv_heads = sizes.n_kv_heads;
+    config_.head_dim = sizes.head_dim;
+    config_.vocab_size = sizes.vocab_size;
+    config_.max_positions = sizes.max_positions;
+    config_.tied_head = sizes.tied_head;
+    config_.qkv_bias = sizes.qkv_bias;
     const ModelConfig& c = config_;
     const int64_t q = c.n_heads * c.head_dim, kv = c.n_kv_heads * c.head_dim;
     add("model.embed_tokens.weight", {c.vocab_size, c.hidden_size}, 1.0f);
