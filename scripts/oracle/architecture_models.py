@@ -307,12 +307,19 @@ def other_models():
         "config": common(rope_parameters=rope(500000.0), rms_norm_eps=1e-6, pad_token_id=0),
     }
     # Not multiples of 128, so that the last blocks of rows and of columns are cut.
-    fp8_sizes = {"hidden_size": 160, "intermediate_size": 288, "head_dim": 32}
+    fp8_sizes = {
+        "hidden_size": 160,
+        "intermediate_size": 288,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 5,
+        "num_key_value_heads": 1,
+        "head_dim": 32,
+    }
     fp8 = {"quant_method": "fp8", "activation_scheme": "dynamic", "fmt": "e4m3"}
     yield {
         "name": "qwen3-fp8-block",
         "model_type": "qwen3",
-        "config": common(**fp8_sizes, num_hidden_layers=2, rms_norm_eps=1e-6),
+        "config": common(**fp8_sizes, rms_norm_eps=1e-6),
         "fp8": "weight_scale_inv",
         "quantization_config": {**fp8, "weight_block_size": [128, 128]},
         "older": lambda config: config.pop("layer_types"),
@@ -321,7 +328,7 @@ def other_models():
     yield {
         "name": "llama-fp8-tensor",
         "model_type": "llama",
-        "config": common(**fp8_sizes, num_hidden_layers=2),
+        "config": common(**fp8_sizes),
         "fp8": "weight_scale",
         "quantization_config": fp8,
         "gguf": "GGUF has no FP8",

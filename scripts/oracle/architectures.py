@@ -53,6 +53,16 @@ TOLERANCE = 1e-3
 DTYPE_NAMES = {"F32": "float32", "F16": "float16", "BF16": "bfloat16"}
 
 
+def quiet():
+    import warnings
+
+    from transformers.utils import logging
+
+    warnings.filterwarnings("ignore", category=FutureWarning)
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+
+
 def selected(names):
     known = {model["name"]: model for model in models()}
     for name in names:
@@ -374,6 +384,7 @@ def fixture_of(model):
 
 
 def record(args):
+    quiet()
     for model in selected(args.names):
         record_model(model, args.out)
     return 0
@@ -382,6 +393,7 @@ def record(args):
 def check(args):
     import transformers
 
+    quiet()
     failures = 0
     for model in selected(args.names):
         fixture = fixture_of(model)
