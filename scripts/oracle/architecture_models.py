@@ -11,7 +11,6 @@ matches), fp8 ("block" or "tensor"), older(config) (edits that make the older sp
 
 LENGTHS = [5, 40, 150]
 WINDOW = 24  # shorter than the second and third prompt
-PEAKED = {r"self_attn\.(q|k|qkv)_proj\.weight": 2}  # scores that tell positions apart
 
 
 def common(**more):
@@ -34,6 +33,16 @@ def common(**more):
 
 def rope(theta=10000.0, **scaling):
     return {"rope_type": "default", "rope_theta": theta, **scaling}
+
+
+def without(config, *keys):
+    """Left out: older files rely on the class's defaults."""
+    for key in keys:
+        config.pop(key)
+
+
+def older_experts(config):
+    config["num_experts"] = config.pop("num_local_experts")
 
 
 def alternating(n_layers, every):
@@ -104,7 +113,7 @@ def llama_models():
             pad_token_id=0,
             no_rope_layers=[1, 1, 1, 0, 1],
         ),
-        "older": lambda config: config.pop("layer_types"),
+        "older": lambda config: without(config, "layer_types", "tie_word_embeddings"),
     }
 
 
@@ -161,6 +170,7 @@ def qwen_models():
         "name": "qwen3-moe",
         "model_type": "qwen3_moe",
         "config": common(**moe, norm_topk_prob=True, decoder_sparse_step=1, mlp_only_layers=[]),
+        "older": older_experts,
     }
     yield {
         "name": "qwen3-moe-mixed",
@@ -172,6 +182,7 @@ def qwen_models():
             decoder_sparse_step=2,
             mlp_only_layers=[3],
         ),
+        "older": older_experts,
         "gguf": "dense layers and norm_topk_prob = false cannot be said in GGUF",
     }
     yield {
@@ -239,44 +250,62 @@ def phi_models():
         }
 
 
+def older_gemma3(config):
+    config["sliding_window_pattern"] = 3
+    without(config, "layer_types", "_sliding_window_pattern", "tie_word_embeddings")
+
+
+def older_multimodal(config):
+    older_gemma3(config["text_config"])
+    without(config["text_config"], "hidden_activation", "rms_norm_eps", "attention_bias")
+    without(config["text_config"], "num_attention_heads", "num_key_value_heads")  # 8 and 4
+    without(config["text_config"], "rope_parameters")  # 1000000 and 10000
+    config["text_config"]["rope_scaling"] = {"rope_type": "linear", "factor": 8.0}
+
+
 def gemma_models():
     tokens = {"bos_token_id": 2, "eos_token_id": 1, "pad_token_id": 0, "tie_word_embeddings": True}
+    gemma = common(**tokens, rms_norm_eps=1e-6, sliding_window=WINDOW)
     yield {
         "name": "gemma2",
         "model_type": "gemma2",
-        "config": common(
-            **tokens,
-            head_dim=24,
-            num_attention_heads=4,
-            query_pre_attn_scalar=20,
-            sliding_window=WINDOW,
-            attn_logit_softcapping=50.0,
-            final_logit_softcapping=30.0,
-        ),
+        "config": {
+            **gemma,
+            "head_dim": 24,
+            "num_attention_heads": 4,
+            "query_pre_attn_scalar": 20,
+            "attn_logit_softcapping": 50.0,
+            "final_logit_softcapping": 30.0,
+        },
         # Scores near 50 and logits near 30, so that the caps matter.
         "gains": {
             r"self_attn\.(q|k)_proj\.weight": 8,
             r"embed_tokens": 2,
             r"post_\w+_layernorm": 2,
         },
-        "older": lambda config: config.pop("layer_types"),
+        "older": lambda config: without(config, "layer_types", "tie_word_embeddings"),
+        "gguf": "query_pre_attn_scalar other than head_dim cannot be said in GGUF",
     }
-    gemma3 = common(
-        **tokens,
-        num_hidden_layers=6,
-        head_dim=32,
-        num_attention_heads=4,
-        num_key_value_heads=1,
-        query_pre_attn_scalar=24,
-        sliding_window=WINDOW,
-        layer_types=alternating(6, 3),
-        rope_parameters={
-            "full_attention": {"rope_type": "linear", "rope_theta": 1000000.0, "factor": 8.0},
-            "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0},
+    gemma3 = {
+        **gemma,
+        "num_hidden_layers": 6,
+        "head_dim": 32,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 1,
+        "query_pre_attn_scalar": 24,
+        "layer_types": alternating(6, 3),
+        "rope_parameters": {
+            "full_attention": rope(1000000.0, rope_type="linear", factor=8.0),
+            "sliding_attention": rope(10000.0),
         },
-    )
-    older = lambda config: config.update(sliding_window_pattern=3) or config.pop("layer_types")  # noqa: E731
-    yield {"name": "gemma3", "model_type": "gemma3_text", "config": gemma3, "older": older}
+    }
+    yield {
+        "name": "gemma3",
+        "model_type": "gemma3_text",
+        "config": gemma3,
+        "older": older_gemma3,
+        "gguf": "query_pre_attn_scalar other than head_dim cannot be said in GGUF",
+    }
     vision = {
         "hidden_size": 16,
         "intermediate_size": 16,
@@ -285,18 +314,24 @@ def gemma_models():
         "image_size": 8,
         "patch_size": 4,
     }
+    text = {
+        **gemma3,
+        "num_attention_heads": 8,
+        "num_key_value_heads": 4,
+        "query_pre_attn_scalar": 32,
+    }
     yield {
         "name": "gemma3-multimodal",
         "model_type": "gemma3",
         "config": {
-            "text_config": gemma3,
+            "text_config": text,
             "vision_config": {"model_type": "siglip_vision_model", **vision},
             "mm_tokens_per_image": 4,
             "image_token_index": 150,
             "boi_token_index": 148,
             "eoi_token_index": 149,
         },
-        "older": lambda config: older(config["text_config"]),
+        "older": older_multimodal,
     }
 
 
