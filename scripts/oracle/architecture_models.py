@@ -5,8 +5,8 @@ in force within the prompts.
 A model is a dict: name, model_type (transformers' config class), config (its arguments), and
 optionally lengths (prompt lengths; 5, 40 and 150 otherwise), dtype (of the weights; BF16
 otherwise), gains (regular expression of a tensor's name: factor on its usual scale, the first that
-matches), fp8 ("block" or "tensor"), older(config) (edits that make the older spelling), gguf
-(False and why not).
+matches), fp8 (the name of a weight's scale), older(config) (edits that make the older spelling),
+gguf (what has to change in the configuration before a GGUF can say it; or why it cannot at all).
 """
 
 LENGTHS = [5, 40, 150]
@@ -101,7 +101,7 @@ def llama_models():
         "name": "mistral",
         "model_type": "mistral",
         "config": common(head_dim=24, sliding_window=WINDOW),
-        "gguf": "the converter drops sliding_window",
+        "gguf": {"sliding_window": None},  # the converter drops it
     }
     yield {
         "name": "smollm3",
@@ -215,7 +215,7 @@ def phi_models():
         "config": common(
             **mini, original_max_position_embeddings=256, sliding_window=WINDOW
         ),
-        "gguf": "llama.cpp writes sliding_window and ignores it",
+        "gguf": {"sliding_window": None},  # llama.cpp writes it and ignores it
         "older": older,
     }
     yield {
@@ -284,7 +284,7 @@ def gemma_models():
             r"post_\w+_layernorm": 2,
         },
         "older": lambda config: without(config, "layer_types", "tie_word_embeddings"),
-        "gguf": "query_pre_attn_scalar other than head_dim cannot be said in GGUF",
+        "gguf": {"query_pre_attn_scalar": 24},
     }
     gemma3 = {
         **gemma,
@@ -304,7 +304,7 @@ def gemma_models():
         "model_type": "gemma3_text",
         "config": gemma3,
         "older": older_gemma3,
-        "gguf": "query_pre_attn_scalar other than head_dim cannot be said in GGUF",
+        "gguf": {"query_pre_attn_scalar": 32, "layer_types": alternating(6, 6)},
     }
     vision = {
         "hidden_size": 16,
@@ -332,6 +332,7 @@ def gemma_models():
             "eoi_token_index": 149,
         },
         "older": older_multimodal,
+        "gguf": {"layer_types": alternating(6, 6)},
     }
 
 

@@ -22,6 +22,7 @@ A fixture, NAME.json:
     tensors[]             name, dtype, shape, kind, scale, offset: see formula_weights.py
     tolerance             largest |isobit - transformers| allowed, as a share of a row's max_abs
     columns               vocabulary ids whose logits are kept: every third, no multiple of a vector
+    gguf                  the same model as llama.cpp's converter writes it: architecture_gguf.py
     prompts[]             prompt_ids, forced_ids, rows[]; a row: position (of the last token read),
                           step ("prefill": the prompt in one pass, no cache; "decode": one token,
                           with the cache), max_abs (of all logits), logits (at columns)
@@ -328,19 +329,25 @@ def write_fixture(path, fixture):
     def line(value):
         return json.dumps(value, separators=(",", ":"))
 
+    def lines(values):
+        return "[\n" + ",\n".join("  " + line(value) for value in values) + "\n ]"
+
     head = [
         f" {json.dumps(k)}: {line(v)}"
         for k, v in fixture.items()
-        if k not in ("tensors", "prompts")
+        if k not in ("gguf", "tensors", "prompts")
     ]
-    tensors = ",\n".join("  " + line(tensor) for tensor in fixture["tensors"])
+    if "gguf" in fixture:
+        gguf = {k: lines(v) if k == "tensors" else line(v) for k, v in fixture["gguf"].items()}
+        head.append(' "gguf": {' + ", ".join(f"{json.dumps(k)}: {v}" for k, v in gguf.items()) + "}")
+    head.append(' "tensors": ' + lines(fixture["tensors"]))
     prompts = []
     for prompt in fixture["prompts"]:
         ids = [f"   {json.dumps(k)}: {line(prompt[k])}" for k in ("prompt_ids", "forced_ids")]
         rows = ",\n".join("    " + line(row) for row in prompt["rows"])
         prompts.append("  {\n" + ",\n".join(ids) + ',\n   "rows": [\n' + rows + "\n   ]\n  }")
     text = ",\n".join(
-        [*head, ' "tensors": [\n' + tensors + "\n ]", ' "prompts": [\n' + ",\n".join(prompts) + "\n ]"]
+        [*head, ' "prompts": [\n' + ",\n".join(prompts) + "\n ]"]
     )
     os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
     with open(path + ".tmp", "w", encoding="utf-8") as out:

@@ -156,7 +156,7 @@ TEST_CASE("a model that lacks one feature is further from transformers than the 
     Json fixture = architecture_fixture(name);
     fault.plant(fixture["config"], fixture["tensors"]);
     CAPTURE(name);
-    CAPTURE(fault.what);
+    INFO(std::string(fault.what));
     try {
       const WrittenModel model(fixture["config"], fixture["tensors"]);
       EngineOptions options;
@@ -169,7 +169,7 @@ TEST_CASE("a model that lacks one feature is further from transformers than the 
       std::printf("%s, %s: %.1e\n", fault.fixture, fault.what, share);
       CHECK(share > 2 * fixture["tolerance"].get<double>());
     } catch (const Error& e) {
-      FAIL_CHECK(e.what());
+      FAIL_CHECK(std::string(e.what()));
     }
   }
 }

@@ -25,7 +25,7 @@ std::unique_ptr<WrittenModel> opened(const std::string& name, const Json& config
   try {
     return std::make_unique<WrittenModel>(config, tensors);
   } catch (const Error& e) {
-    FAIL_CHECK(name << ": " << e.what());
+    FAIL_CHECK(name + ": " + e.what());
     return nullptr;
   }
 }
@@ -73,7 +73,7 @@ TEST_CASE("each architecture's logits are within 1e-3 of transformers in f32") {
     if (!model) continue;
     for (const char* set : {"reference", "cpu"}) {
       CAPTURE(name);
-      CAPTURE(set);
+      INFO(std::string("kernel set ") + set);
       const Rows rows =
           rows_of(model->checkpoint(), fixture, kernel_set(set), schedule(KvDType::kF32));
       const Difference worst = difference(fixture, rows);
