@@ -25,7 +25,8 @@ std::unique_ptr<WrittenModel> opened(const std::string& name, const Json& config
   try {
     return std::make_unique<WrittenModel>(config, tensors);
   } catch (const Error& e) {
-    FAIL_CHECK(name + ": " + e.what());
+    const std::string problem = name + ": " + e.what();
+    FAIL_CHECK(problem);
     return nullptr;
   }
 }
@@ -73,7 +74,7 @@ TEST_CASE("each architecture's logits are within 1e-3 of transformers in f32") {
     if (!model) continue;
     for (const char* set : {"reference", "cpu"}) {
       CAPTURE(name);
-      INFO(std::string("kernel set ") + set);
+      INFO("kernel set " << std::string(set));
       const Rows rows =
           rows_of(model->checkpoint(), fixture, kernel_set(set), schedule(KvDType::kF32));
       const Difference worst = difference(fixture, rows);

