@@ -92,7 +92,8 @@ Rows rows_of(const Checkpoint& checkpoint, const Json& fixture) {
 
 bool holds_rounded_rope(const Json& fixture) {
   for (const Json& stored : fixture["gguf"]["tensors"]) {
-    if (stored["name"] == "rope_freqs.weight") return true;
+    const std::string name = stored["name"];
+    if (name == "rope_freqs.weight" || name.starts_with("rope_factors_")) return true;
   }
   for (const Json& entry : fixture["gguf"]["metadata"]) {
     const bool factor = entry[0].get<std::string>().ends_with("rope.scaling.attn_factor");
