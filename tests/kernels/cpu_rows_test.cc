@@ -99,16 +99,18 @@ TEST_CASE("cpu rope has the bits of reference and leaves the rest of the row alo
       const Rows rows(45, 3, numbers);
       const int64_t n_heads = 5, stride = n_heads * head_dim + 7,
                     n_positions = rows.positions.back() + 1;
-      const std::vector<float> cos = numbers.many(static_cast<size_t>(n_positions * head_dim / 2));
+      const int64_t rotary_dim = n_threads % 2 ? head_dim : (head_dim + 2) / 4 * 2;
+      const std::vector<float> cos =
+          numbers.many(static_cast<size_t>(n_positions * rotary_dim / 2));
       const std::vector<float> sin = numbers.many(cos.size());
-      const RopeView table{cos.data(), sin.data(), head_dim, head_dim};
+      const RopeView table{cos.data(), sin.data(), head_dim, rotary_dim};
       const std::vector<float> x = numbers.many(static_cast<size_t>(rows.view.n_rows * stride));
       std::vector<float> expected = x;
       reference_kernel_set().rope(expected.data(), stride, n_heads, table, rows.view, pool);
       for (const KernelSet* set : cpu_variants()) {
         std::vector<float> y = x;
         set->rope(y.data(), stride, n_heads, table, rows.view, pool);
-        INFO(set->isa, " head_dim=", head_dim, " threads=", n_threads);
+        INFO(set->isa, " head_dim=", head_dim, " rotary=", rotary_dim, " threads=", n_threads);
         CHECK(first_difference(expected, y) == "");
       }
     }
