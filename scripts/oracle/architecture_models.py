@@ -87,8 +87,10 @@ def llama_models():
         "model_type": "llama",
         "config": common(
             head_dim=32,
+            max_position_embeddings=2048,
+            # Both ends of the ramp lie inside the head: 1 and 8 of 16 frequencies.
             rope_parameters=rope(
-                rope_type="yarn", factor=8.0, original_max_position_embeddings=32
+                rope_type="yarn", factor=4.0, original_max_position_embeddings=512
             ),
         ),
     }

@@ -29,8 +29,8 @@ A fixture, NAME.json:
 Row at position p is the output after prompt + forced tokens 0..p. Numbers are f32 in the shortest
 decimal that reads back.
 
-Needs torch, transformers, numpy (PyPI, in a virtual environment). Recorded with transformers
-5.24.0, checked with 4.57.6.
+`record` leaves "gguf" out: run architecture_gguf.py again after it. Needs torch, transformers,
+numpy (PyPI, in a virtual environment). Recorded with transformers 5.24.0, checked with 4.57.6.
 """
 
 import argparse

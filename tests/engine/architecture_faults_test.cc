@@ -87,6 +87,7 @@ const std::vector<Fault>& faults() {
       {"llama-yarn", "linear scaling", set_rope("rope_type", "linear")},
       {"llama-yarn", "attention not scaled", set_rope("attention_factor", 1.0)},
       {"llama-yarn", "another beta_slow", set_rope("beta_slow", 2.0)},
+      {"llama-yarn", "another beta_fast", set_rope("beta_fast", 16.0)},
       {"llama-bias", "no attention bias",
        std::bind(without_bias, "attn", "attention_bias", _1, _2)},
       {"llama-bias", "no MLP bias", std::bind(without_bias, "mlp", "mlp_bias", _1, _2)},

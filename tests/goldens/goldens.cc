@@ -15,8 +15,10 @@
 #include "base/error.h"
 #include "kernels/registry.h"
 #include "tests/goldens/flat_checkpoint.h"
+#include "tests/goldens/golden_architectures.h"
 #include "tests/goldens/golden_models.h"
 #include "tests/goldens/model_digest.h"
+#include "tests/support/architecture_checkpoint.h"
 
 using namespace isobit;
 using namespace isobit::testing;
@@ -34,6 +36,11 @@ void print_goldens(const KernelSet& kernels, const char* flat_checkpoint) {
       const RandomCheckpoint checkpoint(model.sizes, 2026);
       print_line(model.name, kv, model_digest(checkpoint, kernels, kv, model.prompt_lengths));
     }
+  }
+  for (const GoldenArchitecture& model : golden_architectures()) {
+    const ArchitectureCheckpoint checkpoint(model.config, model.dtype);
+    print_line(model.name, KvDType::kF16,
+               model_digest(checkpoint, kernels, KvDType::kF16, kArchitecturePromptLengths));
   }
   if (flat_checkpoint == nullptr) return;
   const FlatCheckpoint checkpoint(flat_checkpoint);
