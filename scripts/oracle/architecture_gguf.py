@@ -142,7 +142,9 @@ def record_model(model, folder):
         if key == "tensors":
             ordered["gguf"] = gguf
         ordered[key] = value
-    write_fixture(os.path.join(ROOT, "tests/fixtures/architectures", model["name"] + ".json"), ordered)
+    write_fixture(
+        os.path.join(ROOT, "tests/fixtures/architectures", model["name"] + ".json"), ordered
+    )
     return f"{len(tensors)} tensors, {len(gguf['metadata'])} keys"
 
 

@@ -214,9 +214,7 @@ def phi_models():
     yield {
         "name": "phi3",
         "model_type": "phi3",
-        "config": common(
-            **mini, original_max_position_embeddings=256, sliding_window=WINDOW
-        ),
+        "config": common(**mini, original_max_position_embeddings=256, sliding_window=WINDOW),
         "gguf": {"sliding_window": None},  # llama.cpp writes it and ignores it
         "older": older,
     }

@@ -8,11 +8,11 @@ opinion on the architectures of isobit's engine.
     write FOLDER [NAME ...] [--spelling config|older_config]
                         FOLDER/NAME/config.json and model.safetensors, for other programs
 
-The models are those of architecture_models.py, their weights those of formula_weights.py, written
-as a checkpoint that transformers itself opens: names, shapes and configuration are what it writes
-and reads. Attention is `eager`, everything is float32. FP8 weights are multiplied by their scales
-in f32 (numeric contract, section 4) and the result is opened as an F32 checkpoint, since
-transformers has FP8 arithmetic of its own.
+The models are those of architecture_models.py, their weights those of architecture_weights.py, by
+the formula of formula_weights.py, written as a checkpoint that transformers itself opens: names,
+shapes and configuration are what it writes and reads. Attention is `eager`, everything is float32.
+FP8 weights are multiplied by their scales in f32 (numeric contract, section 4) and the result is
+opened as an F32 checkpoint, since transformers has FP8 arithmetic of its own.
 
 A fixture, NAME.json:
     transformers, torch   versions
@@ -36,9 +36,7 @@ numpy (PyPI, in a virtual environment). Recorded with transformers 5.24.0, check
 import argparse
 import copy
 import json
-import math
 import os
-import re
 import struct
 import sys
 import tempfile
@@ -46,6 +44,7 @@ import tempfile
 import formula_weights
 import numpy as np
 from architecture_models import LENGTHS, models
+from architecture_weights import dequantised, weights
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 N_FORCED = 8
@@ -70,9 +69,6 @@ def selected(names):
         if name not in known:
             sys.exit(f"no model {name}; there are {', '.join(known)}")
     return [known[name] for name in names] if names else list(known.values())
-
-
-# ---- what transformers writes for the model
 
 
 def written_by_transformers(model):
@@ -133,87 +129,6 @@ def older_config(model, config):
         if "dtype" in part:
             part["torch_dtype"] = part.pop("dtype")
     return older
-
-
-# ---- weights
-
-
-def power_of_two(value):
-    return 2.0 ** round(math.log2(value))
-
-
-def is_fp8(model, name, shape):
-    return "fp8" in model and len(shape) == 2 and "_proj." in name
-
-
-def weight(model, name, shape):
-    """The tensor's entry in the fixture: weights that keep activations near 1, norms near their
-    neutral value, scores and logits that spread."""
-    gain = next((g for k, g in model.get("gains", {}).items() if re.search(k, name)), None)
-    entry = {"name": name, "dtype": model.get("dtype", "BF16"), "shape": shape, "kind": "signed"}
-    if len(shape) == 1:
-        is_norm = "norm" in name and name.endswith(".weight")
-        from_one = is_norm and not model["model_type"].startswith("gemma")
-        return {**entry, "scale": 0.5 * (gain or 1), "offset": 1 if from_one else 0}
-    fan_in = int(np.prod(shape[1:]))
-    usual = 1.0 if "embed_tokens" in name else math.sqrt(3 / fan_in)
-    if gain is None:
-        gain = 2 if re.search(r"(q|k|qkv)_proj|lm_head|\.gate\.weight", name) else 1
-    return {**entry, "scale": power_of_two(usual * gain), "offset": 0}
-
-
-def fp8_weight(model, name, shape):
-    """The bytes of an e4m3 weight (about 100 in the mean square) and its scales."""
-    scale = power_of_two(math.sqrt(1 / shape[1]) / 100)
-    data = {"name": name, "dtype": "F8_E4M3", "shape": shape, "kind": "e4m3"}
-    scales = {"dtype": "F32", "kind": "positive", "scale": scale, "offset": 0}
-    blocks = model["quantization_config"].get("weight_block_size")
-    scales["shape"] = [-(-n // b) for n, b in zip(shape, blocks)] if blocks else []
-    scales["name"] = name.removesuffix("weight") + model["fp8"]
-    return [data, scales]
-
-
-def weights(model, shapes):
-    tensors = []
-    for name, shape in shapes.items():
-        if is_fp8(model, name, shape):
-            tensors += fp8_weight(model, name, shape)
-        else:
-            tensors.append(weight(model, name, shape))
-    return sorted(tensors, key=lambda tensor: tensor["name"])
-
-
-def e4m3_values(raw):
-    """f32 of e4m3 bytes."""
-    exponent, mantissa = (raw >> 3) & 15, (raw & 7).astype(np.float64)
-    normal = np.ldexp(1 + mantissa / 8, exponent.astype(np.int64) - 7)
-    magnitude = np.where(exponent == 0, mantissa * 2.0**-9, normal)
-    return np.where(raw >> 7, -magnitude, magnitude).astype(np.float32)
-
-
-def dequantised(tensors, block):
-    """{name: f32 array}: FP8 weights times their scales, everything else as it is."""
-    by_name = {tensor["name"]: tensor for tensor in tensors}
-    out = {}
-    for name, tensor in by_name.items():
-        if "_scale" in name:
-            continue
-        if tensor["kind"] != "e4m3":
-            out[name] = formula_weights.values(tensor).reshape(tensor["shape"])
-            continue
-        raw = np.frombuffer(formula_weights.stored_bytes(tensor), np.uint8)
-        weight = e4m3_values(raw).reshape(tensor["shape"])
-        stem = name.removesuffix("weight")
-        scale = next(by_name[stem + s] for s in ("weight_scale", "weight_scale_inv") if stem + s in by_name)
-        factors = formula_weights.values(scale).reshape(scale["shape"])
-        if block:
-            factors = factors.repeat(block[0], 0).repeat(block[1], 1)
-            factors = factors[: weight.shape[0], : weight.shape[1]]
-        out[name] = weight * factors
-    return out
-
-
-# ---- logits
 
 
 def write_checkpoint(folder, config, tensors):
@@ -339,16 +254,16 @@ def write_fixture(path, fixture):
     ]
     if "gguf" in fixture:
         gguf = {k: lines(v) if k == "tensors" else line(v) for k, v in fixture["gguf"].items()}
-        head.append(' "gguf": {' + ", ".join(f"{json.dumps(k)}: {v}" for k, v in gguf.items()) + "}")
+        head.append(
+            ' "gguf": {' + ", ".join(f"{json.dumps(k)}: {v}" for k, v in gguf.items()) + "}"
+        )
     head.append(' "tensors": ' + lines(fixture["tensors"]))
     prompts = []
     for prompt in fixture["prompts"]:
         ids = [f"   {json.dumps(k)}: {line(prompt[k])}" for k in ("prompt_ids", "forced_ids")]
         rows = ",\n".join("    " + line(row) for row in prompt["rows"])
         prompts.append("  {\n" + ",\n".join(ids) + ',\n   "rows": [\n' + rows + "\n   ]\n  }")
-    text = ",\n".join(
-        [*head, ' "prompts": [\n' + ",\n".join(prompts) + "\n ]"]
-    )
+    text = ",\n".join([*head, ' "prompts": [\n' + ",\n".join(prompts) + "\n ]"])
     os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
     with open(path + ".tmp", "w", encoding="utf-8") as out:
         out.write("{\n" + text + "\n}\n")
@@ -383,7 +298,9 @@ def record_model(model, folder):
     path = os.path.join(folder, model["name"] + ".json")
     write_fixture(path, fixture)
     spread = np.std([r["logits"] for p in fixture["prompts"] for r in p["rows"]])
-    print(f"{model['name']}: logits spread by {spread:.2f}, {os.path.getsize(path)} bytes", flush=True)
+    print(
+        f"{model['name']}: logits spread by {spread:.2f}, {os.path.getsize(path)} bytes", flush=True
+    )
 
 
 def fixture_of(model):
@@ -408,7 +325,10 @@ def check(args):
         fixture = fixture_of(model)
         apart = difference_of_config(fixture, fixture["older_config"])
         failures += not apart <= 2e-5
-        print(f"{model['name']}: transformers {transformers.__version__} is {apart:.1e} away", flush=True)
+        print(
+            f"{model['name']}: transformers {transformers.__version__} is {apart:.1e} away",
+            flush=True,
+        )
     return 1 if failures else 0
 
 

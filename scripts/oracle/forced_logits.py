@@ -1,18 +1,19 @@
 """What the oracles of real models share: greedy answers of transformers in f32, and one
-teacher-forced pass over them whose rows are recorded. smollm2_logits.py and gemma3_logits.py are the
-programs; each says how its model and its prompts come from a GGUF without isobit.
+teacher-forced pass over them whose rows are recorded. smollm2_logits.py and gemma3_logits.py are
+the programs; each says how its model and its prompts come from a GGUF without isobit.
 
     PROGRAM record MODEL.gguf [--out FIXTURE] [--full ROWS.npy] [--threads 1]
     PROGRAM check ROWS.npy CANDIDATE [--tolerance 2e-3] [--margin 4e-3]
 
-For each of 16 prompts: 64 greedy tokens (end-of-turn tokens do not stop it), then one teacher-forced
-pass over prompt + greedy tokens gives the logits rows. Row i is the row that predicts greedy token
-i: the model's output at position len(prompt_ids) - 1 + i.
+For each of 16 prompts: 64 greedy tokens (end-of-turn tokens do not stop it), then one
+teacher-forced pass over prompt + greedy tokens gives the logits rows. Row i is the row that
+predicts greedy token i: the model's output at position len(prompt_ids) - 1 + i.
 
 The fixture (--out) is one JSON object:
     model_sha256, versions, n_prompts, n_tokens, n_vocab, row_tolerance, argmax_margin,
     columns            vocabulary ids that every row samples: a fixed stride, (n_columns)
-    prompts[]          messages (chat models), text (rendered), prompt_ids, greedy_ids (n_tokens), and per row
+    prompts[]          messages (of chats), text (rendered), prompt_ids, greedy_ids (n_tokens), and
+                       per row
       margin           top-1 minus top-2 logit, (n_tokens)
       top_ids          the 8 largest logits' ids, best first, (n_tokens, 8);
                        top_ids[i][0] is greedy_ids[i]

@@ -106,7 +106,9 @@ def build_model(reader):
     result = model.load_state_dict(tensors, strict=False)
     missing = [k for k in result.missing_keys if k != "lm_head.weight"]
     if missing or result.unexpected_keys:
-        sys.exit(f"weights do not fit the model: missing {missing}, unexpected {result.unexpected_keys}")
+        sys.exit(
+            f"weights do not fit the model: missing {missing}, unexpected {result.unexpected_keys}"
+        )
     model.tie_weights()
     return model.eval()
 
