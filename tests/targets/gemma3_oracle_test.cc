@@ -22,7 +22,8 @@ TEST_CASE("Gemma 3's tokenizer gives the ids that sentencepiece gives") {
   if (kGemma3.skipped()) return;
   const GgufFile file(kGemma3.path());
   const Tokenizer tokenizer = gguf_tokenizer(file.tokenizer(), "Gemma 3");
-  for (const Json& prompt : kGemma3.oracle()["prompts"]) {
+  const Json oracle = kGemma3.oracle();
+  for (const Json& prompt : oracle["prompts"]) {
     CHECK(tokenizer.encode(prompt["text"].get<std::string>(), AddSpecial::kYes) ==
           prompt["prompt_ids"].get<std::vector<int32_t>>());
   }
@@ -30,7 +31,8 @@ TEST_CASE("Gemma 3's tokenizer gives the ids that sentencepiece gives") {
 
 TEST_CASE("Gemma 3's recorded prompts reach beyond the window of its local layers") {
   size_t longest = 0;
-  for (const Json& prompt : kGemma3.oracle()["prompts"])
+  const Json oracle = kGemma3.oracle();
+  for (const Json& prompt : oracle["prompts"])
     longest = std::max(longest, prompt["prompt_ids"].size());
   CHECK(longest > 512);
 }

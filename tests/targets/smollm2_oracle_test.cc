@@ -25,7 +25,8 @@ TEST_CASE("SmolLM2's template and tokenizer give the ids that jinja2 and Hugging
   const Tokenizer tokenizer = gguf_tokenizer(parts, "SmolLM2");
   REQUIRE(parts.chat_template.has_value());
   const ChatTemplate chat_template = ChatTemplate::parse(*parts.chat_template, "SmolLM2");
-  for (const Json& prompt : kSmollm2.oracle()["prompts"]) {
+  const Json oracle = kSmollm2.oracle();
+  for (const Json& prompt : oracle["prompts"]) {
     ChatInput input;
     input.messages = prompt["messages"];
     input.extra = {{"bos_token", tokenizer.bos_token()}, {"eos_token", tokenizer.eos_token()}};
