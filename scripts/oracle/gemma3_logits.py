@@ -121,7 +121,9 @@ def build_tokenizer(reader):
 
     proto = sentencepiece_model_pb2.ModelProto()
     for piece, score, kind in zip(get("tokens"), get("scores"), get("token_type")):
-        proto.pieces.add(piece=piece, score=score, type=kind)
+        # The converter wrote the runs of spaces among the user's pieces as spaces; sentencepiece
+        # looks for them in text whose spaces are U+2581.
+        proto.pieces.add(piece=piece.replace(" ", "\u2581"), score=score, type=kind)
     spec = proto.trainer_spec
     spec.model_type, spec.byte_fallback, spec.vocab_size = 2, True, len(proto.pieces)  # 2: BPE
     spec.unk_id, spec.bos_id = get("unknown_token_id"), get("bos_token_id")
