@@ -19,6 +19,7 @@
 #include "app/recording_lock.h"
 #include "app/run_refs.h"
 #include "app/word_lists.h"
+#include "app/text_probes.h"
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/file.h"

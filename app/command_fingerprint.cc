@@ -7,6 +7,7 @@
 #include "app/audit.h"
 #include "app/cores.h"
 #include "app/exit_codes.h"
+#include "app/text_verdict.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "fingerprint/fingerprint_diff.h"
@@ -37,6 +38,13 @@ Fingerprint either(const std::string& source, const FingerprintArguments& a) {
   return fingerprint_of_model(source, a);
 }
 
+// Probes are long, and their digests say the same to the eye; --json has them whole.
+std::string shortened(const std::string& name, const std::string& value) {
+  constexpr size_t kShown = 60;
+  if (!name.starts_with("probe.") || value.size() <= kShown) return value;
+  return value.substr(0, kShown) + fmt::format("... ({} characters)", value.size());
+}
+
 std::string listing(const Fingerprint& f) {
   std::string out = fmt::format("fingerprint {}\n", f.id);
   const char* section = "";
@@ -45,7 +53,7 @@ std::string listing(const Fingerprint& f) {
       out += fmt::format("\n{}\n", section = name(item.item_class));
     const std::string value =
         item.source == FingerprintSource::kUnknown ? "unknown: " + item.reason : item.value;
-    out += fmt::format("  {:<32} {}\n", printable(item.name), printable(value));
+    out += fmt::format("  {:<32} {}\n", printable(item.name), printable(shortened(item.name, value)));
   }
   return out;
 }
@@ -66,15 +74,20 @@ Json change_json(const FingerprintItemChange& c) {
           {"effect", c.effect}};
 }
 
-void print_changes(const std::vector<FingerprintItemChange>& changes, Session& session) {
+void print_changes(const std::vector<FingerprintItemChange>& changes, const TextComparison& text,
+                   Session& session) {
   if (session.flags.json) {
     Json out = Json::array();
     for (const auto& c : changes) out.push_back(change_json(c));
-    session.console.result(Json{{"same", changes.empty()}, {"changes", out}}.dump() + "\n");
+    session.console.result(
+        Json{{"same", changes.empty()}, {"text", text_json(text)}, {"changes", out}}.dump() + "\n");
     return;
   }
+  session.console.result(text_words(text));
   if (changes.empty()) session.console.result("the same in every item\n");
   for (const auto& c : changes) {
+    if (c.item_class == FingerprintClass::kText && c.name.starts_with("probe."))
+      continue;  // said above, at the token where it shows
     session.console.result(fmt::format("{} {}: {}\n  before: {}\n  after:  {}\n  {} item. {}\n",
                                        name(c.item_class), printable(c.name), name(c.kind),
                                        printable(value_text(c.before)),
@@ -90,8 +103,9 @@ bool has_canonical_root(const Fingerprint& f) {
 int verify(FingerprintArguments a, Session& session) {
   const Fingerprint recorded = read_fingerprint(a.recorded);
   a.canonical = has_canonical_root(recorded);
-  const Verification v = verify_fingerprint(recorded, fingerprint_of_model(a.model, a));
-  print_changes(v.changes, session);
+  const Fingerprint now = fingerprint_of_model(a.model, a);
+  const Verification v = verify_fingerprint(recorded, now);
+  print_changes(v.changes, compare_text(recorded, now), session);
   if (!session.flags.json)
     session.console.result(v.same_everything ? "verified\n"
                            : v.same_identity ? "the same model and text; the surroundings differ\n"
@@ -124,8 +138,9 @@ std::function<int()> declare_fingerprint(CLI::App& app, Session& session) {
   verify_app->footer("Example:\n  isobit fingerprint verify before.json examples/tiny-kjv");
   return [=, &session] {
     if (diff_app->parsed()) {
-      const auto changes = diff_fingerprints(either(a->before, *a), either(a->after, *a));
-      print_changes(changes, session);
+      const Fingerprint before = either(a->before, *a), after = either(a->after, *a);
+      const auto changes = diff_fingerprints(before, after);
+      print_changes(changes, compare_text(before, after), session);
       return changes.empty() ? kOk : kDiverged;
     }
     if (verify_app->parsed()) return static_cast<ExitCode>(verify(*a, session));

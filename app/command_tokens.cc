@@ -1,69 +1,24 @@
 // `isobit tokens encode|decode|render`: what a model's tokenizer and chat template do.
-#include <charconv>
 #include <filesystem>
-#include <iostream>
-#include <iterator>
-
-#include <fmt/format.h>
 
 #include "app/commands.h"
 #include "app/exit_codes.h"
 #include "app/loaded_model.h"
-#include "app/word_lists.h"
+#include "app/text_input.h"
+#include "app/tokens_encode.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "report/report.h"
+#include "report/untrusted_text.h"
 
 namespace isobit::app {
 namespace {
 
 struct TokensArguments {
-  std::string tokenizer, text, text_file, ids;
   std::string template_source, messages, tools, now;
   std::vector<std::string> variables;  // "NAME=JSON"
-  bool no_special = false, no_generation_prompt = false, skip_special = false;
+  bool no_generation_prompt = false;
 };
-
-std::string read_input(const std::string& path) {
-  if (path != "-") return read_file(path);
-  return {std::istreambuf_iterator<char>(std::cin), {}};
-}
-
-int encode(const TokensArguments& a, Session& session) {
-  if (a.text_file.empty() && a.text.empty())
-    throw Error(ErrorCode::usage, "give --text or --text-file");
-  if (!a.text_file.empty() && !a.text.empty())
-    throw Error(ErrorCode::usage, "--text and --text-file exclude each other");
-  const LoadedText loaded = load_text(a.tokenizer);
-  const std::string text = a.text_file.empty() ? a.text : read_input(a.text_file);
-  const auto ids =
-      loaded.tokenizer->encode(text, a.no_special ? AddSpecial::kNo : AddSpecial::kYes);
-  if (session.flags.json) {
-    session.console.result(Json{{"ids", ids}}.dump() + "\n");
-    return kOk;
-  }
-  std::string out;
-  for (const int32_t id : ids)
-    out += fmt::format("{:>8}  {}\n", id, printable(loaded.tokenizer->token_text(id)));
-  session.console.result(out + fmt::format("{} tokens\n", ids.size()));
-  return kOk;
-}
-
-int decode(const TokensArguments& a, Session& session) {
-  const LoadedText loaded = load_text(a.tokenizer);
-  std::vector<int32_t> ids;
-  for (const std::string& word : split_words(a.ids)) {
-    int32_t id = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
-    if (error != std::errc() || end != word.data() + word.size())
-      throw Error(ErrorCode::usage, "--ids: '" + word + "' is not a token id");
-    ids.push_back(id);
-  }
-  const std::string text =
-      loaded.tokenizer->decode(ids, a.skip_special ? SkipSpecial::kYes : SkipSpecial::kNo);
-  session.console.result(session.flags.json ? json_line(Json{{"text", text}}) : text + "\n");
-  return kOk;
-}
 
 // A template file stands alone; a model brings its special tokens.
 ChatTemplate open_template(const std::string& source, Json& extra) {
@@ -116,7 +71,8 @@ int render(const TokensArguments& a, Session& session) {
   }
   RenderOptions options;
   if (!a.now.empty()) options.now = parse_clock(a.now);
-  session.console.result(chat_template.render(chat_variables(input), options));
+  const std::string text = chat_template.render(chat_variables(input), options);
+  session.console.result(session.flags.json ? json_line({{"text", json_text(text)}}) + "\n" : text);
   return kOk;
 }
 
@@ -126,14 +82,9 @@ std::function<int()> declare_tokens(CLI::App& app, Session& session) {
   auto a = std::make_shared<TokensArguments>();
   app.require_subcommand(1);
   CLI::App* encode_app = app.add_subcommand("encode", "Text to token ids");
-  encode_app->add_option("--tokenizer", a->tokenizer, "Checkpoint folder or .gguf")->required();
-  encode_app->add_option("--text", a->text, "The text itself");
-  encode_app->add_option("--text-file", a->text_file, "A file with the text; - is standard input");
-  encode_app->add_flag("--no-special", a->no_special, "Add no BOS or EOS");
+  const std::function<int()> encode = declare_tokens_encode(*encode_app, session);
   CLI::App* decode_app = app.add_subcommand("decode", "Token ids to text");
-  decode_app->add_option("--tokenizer", a->tokenizer, "Checkpoint folder or .gguf")->required();
-  decode_app->add_option("--ids", a->ids, "Token ids, a list: 1,2,3")->required();
-  decode_app->add_flag("--skip-special", a->skip_special, "Leave special tokens out");
+  const std::function<int()> decode = declare_tokens_decode(*decode_app, session);
   CLI::App* render_app =
       app.add_subcommand("render", "Messages to the prompt that a chat template makes of them");
   render_app
@@ -153,13 +104,10 @@ std::function<int()> declare_tokens(CLI::App& app, Session& session) {
   render_app->add_flag("--no-generation-prompt", a->no_generation_prompt,
                        "Do not open the assistant's turn");
   for (CLI::App* sub : {encode_app, decode_app, render_app}) sub->fallthrough();
-  decode_app->footer("Example:\n  isobit tokens decode --tokenizer examples/tiny-kjv --ids 1,2,3");
   render_app->footer(
       "Example:\n  isobit tokens render --template examples/tiny-kjv --messages m.json");
   return [=, &session] {
-    return encode_app->parsed()   ? encode(*a, session)
-           : decode_app->parsed() ? decode(*a, session)
-                                  : render(*a, session);
+    return encode_app->parsed() ? encode() : decode_app->parsed() ? decode() : render(*a, session);
   };
 }
 

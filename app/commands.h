@@ -42,6 +42,7 @@ std::function<int()> declare_demo(CLI::App& app, Session& session);
 std::function<int()> declare_doctor(CLI::App& app, Session& session);
 std::function<int()> declare_fingerprint(CLI::App& app, Session& session);
 std::function<int()> declare_gate(CLI::App& app, Session& session);
+std::function<int()> declare_inspect(CLI::App& app, Session& session);
 std::function<int()> declare_plan(CLI::App& app, Session& session);
 std::function<int()> declare_report(CLI::App& app, Session& session);
 std::function<int()> declare_run(CLI::App& app, Session& session);

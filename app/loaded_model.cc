@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/digest.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "checkpoint/gguf.h"
@@ -80,21 +79,26 @@ Json parse_stored_json(const std::string& text, const std::string& where) {
   }
 }
 
-LoadedText text_of_folder(const fs::path& folder) {
+// `source` is a tokenizer.json, or the folder that holds one.
+LoadedText text_of_folder(const fs::path& source) {
   constexpr size_t kMaxTokenizerBytes = size_t{256} << 20;
-  const std::string tokenizer_json = read_file(folder / "tokenizer.json", kMaxTokenizerBytes);
-  std::optional<std::string> config_text;
+  const bool is_file = source.extension() == ".json";
+  const fs::path folder = is_file ? source.parent_path() : source;
+  const fs::path tokenizer_path = is_file ? source : folder / "tokenizer.json";
+  const std::string tokenizer_json = read_file(tokenizer_path, kMaxTokenizerBytes);
+  const auto beside = [&](const char* name) -> std::optional<std::string> {
+    if (!fs::exists(folder / name)) return std::nullopt;
+    return read_file(folder / name, kMaxTokenizerBytes);
+  };
+  const TokenizerSideFiles side_files{.config = beside("tokenizer_config.json"),
+                                      .special_tokens_map = beside("special_tokens_map.json"),
+                                      .added_tokens = beside("added_tokens.json")};
   std::optional<Json> config;
-  if (fs::exists(folder / "tokenizer_config.json")) {
-    config_text = read_file(folder / "tokenizer_config.json", kMaxTokenizerBytes);
-    config = parse_stored_json(*config_text, (folder / "tokenizer_config.json").string());
-    if (!config->is_object())
-      throw Error(ErrorCode::environment,
-                  (folder / "tokenizer_config.json").string() + ": an object is expected");
-  }
+  if (side_files.config)
+    config = parse_stored_json(*side_files.config, (folder / "tokenizer_config.json").string());
   LoadedText out;
   out.tokenizer = std::make_unique<Tokenizer>(
-      load_tokenizer_json(tokenizer_json, (folder / "tokenizer.json").string(), config_text));
+      load_tokenizer_json(tokenizer_json, tokenizer_path.string(), side_files));
   out.template_source = template_of_folder(folder, config);
   return out;
 }
@@ -146,35 +150,6 @@ std::string render_chat(const LoadedText& text, const Json& messages, const Json
   input.extra = {{"bos_token", text.tokenizer->bos_token()},
                  {"eos_token", text.tokenizer->eos_token()}};
   return text.chat_template->render(chat_variables(input));
-}
-
-TextInputs text_fingerprint_inputs(const LoadedText& text) {
-  TextInputs out;
-  out.tokenizer_digest = text.tokenizer->digest();
-  if (!text.chat_template) {
-    out.chat_template_digest = out.rendered_probe_digest = "absent";  // a fact, not a gap
-    return out;
-  }
-  out.chat_template_digest = text.chat_template->digest();
-  const Json probe = Json::array(
-      {{{"role", "system"}, {"content", "Answer briefly."}},
-       {{"role", "user"}, {"content", "What is 2 + 2? Say it in words, naïvely: 二 + 二."}},
-       {{"role", "assistant"}, {"content", "Four."}},
-       {{"role", "user"}, {"content", "  And 3?\n"}}});
-  std::string rendered;
-  try {
-    rendered = render_chat(text, probe, Json(), true);
-  } catch (const Error& e) {
-    out.rendered_probe_digest =
-        "refused: " + e.message();  // no system role, say, or a template that reads the clock
-    return out;
-  }
-  Sha256 digest;
-  digest.update_framed(rendered);
-  for (const int32_t id : text.tokenizer->encode(rendered, AddSpecial::kNo))
-    digest.update_framed(std::to_string(id));
-  out.rendered_probe_digest = hex(digest.finish());
-  return out;
 }
 
 }  // namespace isobit::app

@@ -37,7 +37,4 @@ LoadedModel load_model(const std::string& source);
 std::string render_chat(const LoadedText& text, const Json& messages, const Json& tools,
                         bool add_generation_prompt);
 
-// Digests of tokenizer and template, and of a fixed conversation rendered and encoded.
-TextInputs text_fingerprint_inputs(const LoadedText& text);
-
 }  // namespace isobit::app

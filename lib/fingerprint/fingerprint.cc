@@ -22,6 +22,7 @@ void add_text_items(const TextInputs& text, ItemList& items) {
                             text.missing_reason);
   items.declared_or_unknown(kClass, "rendered_probe", text.rendered_probe_digest,
                             text.missing_reason);
+  for (const TextProbe& probe : text.probes) items.append(probe_items(probe));
 }
 
 void add_scheduler_items(const std::optional<SchedulerInputs>& scheduler, ItemList& items) {

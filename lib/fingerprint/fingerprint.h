@@ -16,6 +16,7 @@
 
 #include "base/thread_pool.h"
 #include "checkpoint/checkpoint.h"
+#include "fingerprint/same_text.h"
 #include "record/fingerprint_items.h"
 
 namespace isobit {
@@ -29,6 +30,7 @@ struct TextInputs {
   std::string tokenizer_digest = {};       // SHA-256 (hex) of all that decides how text becomes ids
   std::string chat_template_digest = {};   // of the template's text
   std::string rendered_probe_digest = {};  // of a fixed conversation, rendered and encoded
+  std::vector<TextProbe> probes = {};      // sentences that show where ids differ
   std::string missing_reason = "not handed in";
 };
 

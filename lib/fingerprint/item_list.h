@@ -31,6 +31,10 @@ class ItemList {
                   : declared(item_class, std::move(name), value);
   }
 
+  void append(std::vector<FingerprintItem> items) {
+    items_.insert(items_.end(), items.begin(), items.end());
+  }
+
   std::vector<FingerprintItem> take() { return std::move(items_); }
 
  private:

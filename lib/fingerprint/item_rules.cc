@@ -56,6 +56,9 @@ const std::vector<ItemRule>& item_rules() {
        "The same conversation can be rendered as another prompt."},
       {C::kText, "rendered_probe", R::kIdentity,
        "A fixed conversation is rendered or encoded differently: prompts are not the same."},
+      // Advisory, because other ids imply another tokenizer or template.
+      {C::kText, "probe.", R::kAdvisory,
+       "A fixed sentence becomes other token ids: it shows what the digests above decide."},
 
       {C::kNumerics, "", R::kArithmetic,
        "Another definition of the arithmetic: low bits of every logit can change, and near-ties "

@@ -126,5 +126,6 @@ struct PreTokenizerPreset {
   bool add_bos_by_default = false;
 };
 PreTokenizerPreset pre_tokenizer_preset(const std::string& name, const std::string& where);
+std::vector<std::string> pre_tokenizer_preset_names();  // ascending
 
 }  // namespace isobit

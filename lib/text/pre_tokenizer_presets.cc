@@ -366,17 +366,21 @@ constexpr Entry kPresets[] = {
 
 }  // namespace
 
+std::vector<std::string> pre_tokenizer_preset_names() {
+  std::vector<std::string> names;
+  for (const Entry& entry : kPresets) names.emplace_back(entry.name);
+  return names;
+}
+
 PreTokenizerPreset pre_tokenizer_preset(const std::string& name, const std::string& where) {
   if (name.empty()) {
     throw Error(ErrorCode::environment,
                 where + ": tokenizer.ggml.pre is missing, so how text is split is not known",
                 "files from converters before May 2024 lack it; convert the model again");
   }
-  std::vector<std::string> known;
-  for (const Entry& entry : kPresets) {
+  for (const Entry& entry : kPresets)
     if (name == entry.name) return entry.make();
-    known.emplace_back(entry.name);
-  }
+  const std::vector<std::string> known = pre_tokenizer_preset_names();
   std::string list;
   for (const std::string& word : known) list += (list.empty() ? "" : ", ") + word;
   throw Error(ErrorCode::environment,

@@ -261,6 +261,12 @@ std::optional<int32_t> Tokenizer::pad_id() const {
 std::optional<int32_t> Tokenizer::unknown_id() const {
   return state_->parts.unknown_id;
 }
+const std::vector<int32_t>& Tokenizer::prefix_ids() const {
+  return state_->parts.prefix_ids;
+}
+const std::vector<int32_t>& Tokenizer::suffix_ids() const {
+  return state_->parts.suffix_ids;
+}
 std::string_view Tokenizer::bos_token() const {
   return bos_id() ? token_text(*bos_id()) : std::string_view();
 }
@@ -276,21 +282,28 @@ const std::string& Tokenizer::digest() const {
   return state_->digest;
 }
 
-std::string Tokenizer::summary() const {
-  const TokenizerParts& parts = state_->parts;
-  const auto named = [&](std::optional<int32_t> id) {
-    return id ? std::to_string(*id) + " " + std::string(token_text(*id)) : std::string("none");
-  };
-  std::string out = "tokens: " + std::to_string(vocab_size()) + "\n";
-  out += std::string("model: ") + kind_of(parts.model) + "\n";
-  out += "merges: " + std::to_string(n_merges_of(parts.model)) + "\n";
-  out += "added tokens: " + std::to_string(parts.added_tokens.size()) + "\n";
-  out += "normalizer: " + canonical_json(parts.normalizer.description()) + "\n";
-  out += "pre-tokenizer: " + canonical_json(parts.pre_tokenizer.description()) + "\n";
-  out += "decoder: " + canonical_json(parts.decoder.description()) + "\n";
-  out += "BOS: " + named(bos_id()) + "\nEOS: " + named(eos_id()) + "\n";
-  out += "digest: " + digest() + "\n";
-  return out;
+const std::vector<AddedToken>& Tokenizer::added_tokens() const {
+  return state_->parts.added_tokens;
+}
+const std::string& Tokenizer::bos_from() const {
+  return state_->parts.bos_from;
+}
+const std::string& Tokenizer::eos_from() const {
+  return state_->parts.eos_from;
+}
+const std::vector<std::string>& Tokenizer::notes() const {
+  return state_->parts.notes;
+}
+const char* Tokenizer::model_kind() const {
+  return kind_of(state_->parts.model);
+}
+size_t Tokenizer::n_merges() const {
+  return n_merges_of(state_->parts.model);
+}
+Tokenizer::Steps Tokenizer::steps() const {
+  return {.normalizer = state_->parts.normalizer.description(),
+          .pre_tokenizer = state_->parts.pre_tokenizer.description(),
+          .decoder = state_->parts.decoder.description()};
 }
 
 }  // namespace isobit

@@ -21,6 +21,8 @@
 #include <string_view>
 #include <vector>
 
+#include "text/tokenizer_config.h"
+
 namespace isobit {
 
 enum class AddSpecial {
@@ -59,13 +61,24 @@ class Tokenizer {
   int32_t vocab_size() const;
   std::optional<int32_t> id_of(std::string_view token_text) const;  // the spelling of token_text()
 
+  const std::vector<AddedToken>& added_tokens() const;  // ascending ids
+
   std::optional<int32_t> bos_id() const;
   std::optional<int32_t> eos_id() const;
   std::optional<int32_t> pad_id() const;
   std::optional<int32_t> unknown_id() const;
+  // What AddSpecial::kYes puts before and after a text.
+  const std::vector<int32_t>& prefix_ids() const;
+  const std::vector<int32_t>& suffix_ids() const;
   // Special-token strings by their configuration names, for chat templates: "" when there is none.
   std::string_view bos_token() const;
   std::string_view eos_token() const;
+
+  // Which file or key names BOS and EOS; "" when none does.
+  const std::string& bos_from() const;
+  const std::string& eos_from() const;
+  // What looked odd when the tokenizer was loaded and decides nothing, for people.
+  const std::vector<std::string>& notes() const;
 
   // True when decoding gives the text back (NFC, prefix spaces and dropped bytes can prevent it).
   bool round_trips(std::string_view text) const;
@@ -74,20 +87,25 @@ class Tokenizer {
   // merges, added tokens, normalizer, pre-tokenizer, tokens put around a text. The order of keys
   // and white space in files do not matter.
   const std::string& digest() const;
-  // What was loaded, for people: sizes, normalizer, pre-tokenizer, special tokens. One line each,
-  // "name: value".
-  std::string summary() const;
+
+  // What it is made of, for people and for programs: "BPE", the number of merges (0 where there are
+  // none), and the steps of each part as JSON, in order.
+  const char* model_kind() const;
+  size_t n_merges() const;
+  struct Steps {
+    Json normalizer, pre_tokenizer, decoder;
+  };
+  Steps steps() const;
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
 
-// From the text of a tokenizer.json and, when there is one, of its tokenizer_config.json (which
-// names BOS and EOS and may change or add added tokens). `where` names the tokenizer in messages.
-// Throws Error(environment).
+// From the texts of a tokenizer.json and of the files beside it (tokenizer_config.h). `where` names
+// the tokenizer in messages. Throws Error(environment).
 Tokenizer load_tokenizer_json(std::string_view tokenizer_json, const std::string& where,
-                              std::optional<std::string_view> tokenizer_config_json = std::nullopt);
+                              const TokenizerSideFiles& side_files = {});
 
 // The tokenizer section of a GGUF, as the file has it.
 struct GgufTokenizerParts {
@@ -109,6 +127,8 @@ struct GgufTokenizerParts {
   std::optional<bool> add_space_prefix = {}, remove_extra_whitespaces = {};
   std::optional<bool> lowercase = {}, strip_accents = {};  // tokenizer.ggml.normalizer.*
   std::string precompiled_charsmap = {};
+  std::string bos_from = "tokenizer.ggml.bos_token_id";  // replaced where a default is taken
+  std::string eos_from = "tokenizer.ggml.eos_token_id";
 };
 // Throws Error(environment).
 Tokenizer make_gguf_tokenizer(const GgufTokenizerParts& parts);

@@ -170,7 +170,9 @@ TokenizerParts assemble(const GgufTokenizerParts& parts, Common common, Normaliz
           .bos_id = common.bos_id,
           .eos_id = common.eos_id,
           .pad_id = common.pad_id,
-          .unknown_id = common.unknown_id};
+          .unknown_id = common.unknown_id,
+          .bos_from = common.bos_id ? parts.bos_from : "",
+          .eos_from = common.eos_id ? parts.eos_from : ""};
 }
 
 // Tokens spelled with U+2581 for a space and "<0x0A>" for a byte. A space that was put in front of
@@ -206,6 +208,17 @@ TokenizerParts bpe_parts(const GgufTokenizerParts& parts, const std::string& pre
                   preset.add_bos_by_default, false);
 }
 
+void default_bos(GgufTokenizerParts& parts, int64_t id, const char* from) {
+  if (parts.bos_id) return;
+  parts.bos_id = id;
+  parts.bos_from = from;
+}
+void default_eos(GgufTokenizerParts& parts, int64_t id, const char* from) {
+  if (parts.eos_id) return;
+  parts.eos_id = id;
+  parts.eos_from = from;
+}
+
 void require_scores(const GgufTokenizerParts& parts) {
   if (parts.scores.empty()) fail(parts, "tokenizer.ggml.scores is missing");
 }
@@ -213,8 +226,8 @@ void require_scores(const GgufTokenizerParts& parts) {
 TokenizerParts spm_parts(GgufTokenizerParts parts) {
   require_scores(parts);
   if (!parts.unknown_id) parts.unknown_id = 0;
-  if (!parts.bos_id) parts.bos_id = 1;
-  if (!parts.eos_id) parts.eos_id = 2;
+  default_bos(parts, 1, "llama.cpp's default for this kind");
+  default_eos(parts, 2, "llama.cpp's default for this kind");
   Common common = common_of(parts);
   const bool prepend = parts.add_space_prefix.value_or(true);
   std::vector<NormalizerStep> steps;
@@ -244,8 +257,11 @@ std::vector<std::string> word_piece_spellings(const GgufTokenizerParts& parts,
 }
 
 TokenizerParts word_piece_parts(GgufTokenizerParts parts) {
-  if (!parts.bos_id) parts.bos_id = parts.cls_id.value_or(101);
-  if (!parts.eos_id) parts.eos_id = parts.separator_id.value_or(102);
+  default_bos(parts, parts.cls_id.value_or(101),
+              parts.cls_id ? "tokenizer.ggml.cls_token_id" : "llama.cpp's default for this kind");
+  default_eos(parts, parts.separator_id.value_or(102),
+              parts.separator_id ? "tokenizer.ggml.seperator_token_id"
+                                 : "llama.cpp's default for this kind");
   if (!parts.unknown_id) parts.unknown_id = 100;
   parts.add_bos = parts.add_eos = true;  // whatever the file says, as llama.cpp does
   Common common = common_of(parts);
@@ -282,7 +298,7 @@ std::vector<std::optional<double>> unigram_scores(const GgufTokenizerParts& part
 
 TokenizerParts unigram_parts(GgufTokenizerParts parts) {
   require_scores(parts);
-  if (!parts.eos_id) parts.eos_id = 1;
+  default_eos(parts, 1, "llama.cpp's default for this kind");
   if (!parts.unknown_id) parts.unknown_id = 2;
   Common common = common_of(parts);
   std::vector<NormalizerStep> steps;

@@ -20,9 +20,11 @@ struct TokenizerParts {
   TokenModel model;
   Decoder decoder;
   std::vector<AddedToken> added_tokens;  // ascending ids, each once
-  std::vector<int32_t> prefix_ids;       // put before a text with AddSpecial::kYes
-  std::vector<int32_t> suffix_ids;
-  std::optional<int32_t> bos_id, eos_id, pad_id, unknown_id;
+  std::vector<int32_t> prefix_ids = {};  // put before a text with AddSpecial::kYes
+  std::vector<int32_t> suffix_ids = {};
+  std::optional<int32_t> bos_id = {}, eos_id = {}, pad_id = {}, unknown_id = {};
+  std::string bos_from = {}, eos_from = {};  // the file or key that names them; "" when none does
+  std::vector<std::string> notes = {};       // what looked odd but decides nothing
 };
 
 // Ids are indices of arrays: a file with one token and the id 2^31 - 1 must not cost gigabytes.

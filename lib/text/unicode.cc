@@ -201,28 +201,6 @@ void append_lowercase(std::string& out, uint32_t c) {
   append_utf8(out, static_cast<uint32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c))));
 }
 
-std::string to_unicode_form(std::string_view text, UnicodeForm form) {
-  // Nothing below U+0300 composes with anything below U+0300, nothing in ASCII is decomposed.
-  const unsigned first_changed = form == UnicodeForm::kNfc ? 0xCC : 0x80;
-  bool unchanged = true;
-  for (const char c : text) unchanged = unchanged && static_cast<unsigned char>(c) < first_changed;
-  if (unchanged) return std::string(text);
-  const bool composes = form == UnicodeForm::kNfc || form == UnicodeForm::kNfkc;
-  const bool is_compatible = form == UnicodeForm::kNfkc || form == UnicodeForm::kNfkd;
-  const int options = UTF8PROC_STABLE | (composes ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE) |
-                      (is_compatible ? UTF8PROC_COMPAT : 0);
-  utf8proc_uint8_t* raw = nullptr;
-  const auto n = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                              static_cast<utf8proc_ssize_t>(text.size()), &raw,
-                              static_cast<utf8proc_option_t>(options));
-  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owned(raw, &std::free);
-  if (n < 0) {
-    throw Error(ErrorCode::environment,
-                "normalising text failed: " + std::string(utf8proc_errmsg(n)));
-  }
-  return std::string(reinterpret_cast<const char*>(raw), static_cast<size_t>(n));
-}
-
 void for_each_grapheme(std::string_view text, const std::function<void(std::string_view)>& found) {
   utf8proc_int32_t state = 0;
   size_t begin = 0;

@@ -234,43 +234,6 @@ TEST_CASE("merges may be strings or pairs") {
   }
 }
 
-TEST_CASE("tokenizer_config.json names BOS and EOS and completes added tokens") {
-  const std::string file = tiny_json().dump();
-  const int32_t n = tiny().vocab_size();
-  const Tokenizer tokenizer =
-      load_tokenizer_json(file, "tiny",
-                          Json{{"bos_token", "<|im_start|>"},
-                               {"eos_token", {{"content", "<|im_end|>"}}},
-                               {"pad_token", nullptr},
-                               {"added_tokens_decoder",
-                                {{std::to_string(n), {{"content", "<tool>"}, {"special", true}}}}}}
-                              .dump());
-  CHECK(tokenizer.bos_id() == 1);
-  CHECK(tokenizer.eos_id() == 2);
-  CHECK(tokenizer.bos_token() == "<|im_start|>");
-  CHECK(tokenizer.eos_token() == "<|im_end|>");
-  CHECK_FALSE(tokenizer.pad_id());
-  CHECK(tokenizer.encode("a<tool>", AddSpecial::kNo).back() == n);
-  CHECK_FALSE(tiny().bos_id());
-  CHECK(tiny().bos_token().empty());
-  const auto config_refusal = [&](const Json& config) {
-    try {
-      load_tokenizer_json(file, "tiny", config.dump());
-    } catch (const Error& error) {
-      return error.message();
-    }
-    return std::string("accepted");
-  };
-  CHECK(contains(config_refusal({{"bos_token", "<nope>"}}), "bos_token"));
-  CHECK(contains(config_refusal({{"eos_token", 7}}), "eos_token"));
-  CHECK(contains(config_refusal({{"added_tokens_decoder", {{"2", {{"content", "<other>"}}}}}}),
-                 "<other>"));
-  CHECK(contains(config_refusal({{"added_tokens_decoder", {{"x", {{"content", "<other>"}}}}}}),
-                 "token id"));
-  CHECK(
-      contains(config_refusal({{"added_tokens_decoder", {{"5", {{"content", "<other>"}}}}}}), "5"));
-}
-
 TEST_CASE("what would change ids and is not known is refused by name") {
   CHECK(contains(refusal({{"normalizer", {{"type", "ByteLevel"}}}}), "\"ByteLevel\""));
   CHECK(contains(
