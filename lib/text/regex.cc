@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t kJitStackStartBytes = 32 * 1024;
 constexpr size_t kJitStackMaxBytes = 8 * 1024 * 1024;
+constexpr size_t kJitStackBytesPerTurn = 128;
 constexpr uint32_t kMinMatchLimit = 10'000'000;  // PCRE2's own default
 
 std::string pcre2_message(int code) {
@@ -26,11 +27,19 @@ struct RegexScratch::State {
   // One pair is enough: only the bounds of the whole match are read.
   pcre2_match_data* match = pcre2_match_data_create(1, nullptr);
   pcre2_match_context* context = pcre2_match_context_create(nullptr);
-  pcre2_jit_stack* stack = pcre2_jit_stack_create(kJitStackStartBytes, kJitStackMaxBytes, nullptr);
+  pcre2_jit_stack* stack = nullptr;
+  size_t stack_max_bytes = 0;
 
   State() {
-    if (!match || !context || !stack)
+    if (!match || !context)
       throw Error(ErrorCode::environment, "no memory for a regular expression");
+    use_stack(kJitStackMaxBytes);
+  }
+  void use_stack(size_t max_bytes) {
+    pcre2_jit_stack_free(stack);
+    stack = pcre2_jit_stack_create(kJitStackStartBytes, max_bytes, nullptr);
+    if (!stack) throw Error(ErrorCode::environment, "no memory for a regular expression");
+    stack_max_bytes = max_bytes;
     pcre2_jit_stack_assign(context, nullptr, stack);
   }
   ~State() {
@@ -77,8 +86,17 @@ std::optional<Regex::Match> Regex::find(std::string_view subject, size_t from,
   const size_t limit =
       std::min<size_t>(UINT32_MAX, std::max<size_t>(kMinMatchLimit, subject.size() * 16));
   pcre2_set_match_limit(state.context, static_cast<uint32_t>(limit));
-  const int rc = pcre2_match(code_->compiled, reinterpret_cast<PCRE2_SPTR>(subject.data()),
-                             subject.size(), from, PCRE2_NO_UTF_CHECK, state.match, state.context);
+  const auto match = [&] {
+    return pcre2_match(code_->compiled, reinterpret_cast<PCRE2_SPTR>(subject.data()),
+                       subject.size(), from, PCRE2_NO_UTF_CHECK, state.match, state.context);
+  };
+  int rc = match();
+  // A repeated group remembers each of its turns; a long text may have as many as it has bytes.
+  const size_t needed = kJitStackMaxBytes + subject.size() * kJitStackBytesPerTurn;
+  if (rc == PCRE2_ERROR_JIT_STACKLIMIT && state.stack_max_bytes < needed) {
+    state.use_stack(needed);
+    rc = match();
+  }
   if (rc == PCRE2_ERROR_NOMATCH) return std::nullopt;
   if (rc < 0) {
     throw Error(ErrorCode::environment,

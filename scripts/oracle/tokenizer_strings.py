@@ -9,7 +9,7 @@ below --llama) reads the GGUF. Further tokenizer.json files: of the SentencePiec
 package mistral-common ships, and of examples/tiny-kjv. Byte strings that are not UTF-8 must be refused at the right byte.
 
 `tokenizers` decides: it is the models' own. Where llama.cpp gives other ids than both, the difference is counted under the
-reason that explains it (REASONS), which is tested on every such string; one without a reason fails the check. Without the
+reason that reference_differences.py tests on that string; one without a reason fails the check. Without the
 material: a line that starts with SKIPPED, exit 0. Needs the Python package `tokenizers`; mistral-common, transformers and
 sentencepiece for more.
 """
@@ -26,7 +26,7 @@ import tempfile
 import gguf_tokenizer_json
 from llama_vocabulary import LlamaLibrary, find_library
 from odd_strings import broken_bytes, strings
-from reference_differences import explain_gguf, explain_llama
+from reference_differences import explain_llama, explain_tokenizers
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PEERS = pathlib.Path(os.environ.get("ISOBIT_PEERS") or pathlib.Path.home() / ".cache" / "isobit-peers")
@@ -104,20 +104,20 @@ class Checker:
         types = meta.get("tokenizer.ggml.token_type") or []
         texts = self.texts([t for t, kind in zip(tokens, types) if kind in (3, 4)][:200])
         own = isobit_ids(self.options.isobit, path, texts, "--no-special")
-        expected = None
+        vocabulary = self.llama and self.llama.vocabulary(path)
+        theirs = [vocabulary.encode(t, False) for t in texts] if vocabulary else [None] * len(texts)
+        expected = [None] * len(texts)
         if document:
             json_path, reference = self.hugging_face(tally.name, document)
             expected = [reference.encode(t, add_special_tokens=False).ids for t in texts]
             tally.compare("tokenizer.json = tokenizers", texts, isobit_ids(self.options.isobit, json_path, texts, "--no-special"), expected)
-            tally.compare("GGUF = tokenizers", texts, own, expected, lambda i: explain_gguf(tally.name, texts[i], own[i], reference))
-        if self.llama:
-            vocabulary = self.llama.vocabulary(path)
-            theirs = [vocabulary.encode(t, False) for t in texts]
-            tally.compare("GGUF = llama.cpp", texts, own, theirs,
-                          lambda i: explain_llama(meta, texts[i], own[i], theirs[i], expected and expected[i], vocabulary))
-            with_special = isobit_ids(self.options.isobit, path, texts[:50])
-            tally.compare("with BOS/EOS (50)", texts[:50], with_special, [vocabulary.encode(t, True) for t in texts[:50]],
-                          lambda i: explain_llama(meta, texts[i], own[i], theirs[i], expected and expected[i], vocabulary) if own[i] != theirs[i] else None)
+            tally.compare("GGUF = tokenizers", texts, own, expected, lambda i: explain_tokenizers(meta, own[i], theirs[i]))
+        if vocabulary:
+            explain = lambda i: explain_llama(meta, texts[i], own[i], expected[i], vocabulary)
+            tally.compare("GGUF = llama.cpp", texts, own, theirs, explain)
+            n = min(len(texts), 50)
+            tally.compare(f"with BOS/EOS ({n})", texts[:n], isobit_ids(self.options.isobit, path, texts[:n]),
+                          [vocabulary.encode(t, True) for t in texts[:n]], lambda i: explain(i) if own[i] != theirs[i] else None)
             vocabulary.close()
         self.check_refusals(tally, path)
         return tally, len(texts)
