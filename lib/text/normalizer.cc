@@ -2,7 +2,6 @@
 
 #include "base/digest.h"
 #include "base/error.h"
-#include "text/regex_dialect.h"
 
 namespace isobit {
 namespace {
@@ -62,8 +61,9 @@ std::string replaced(std::string_view text, const ReplaceStep& step, RegexScratc
       replace(at, at + step.pattern.size());
     }
   } else {
+    const Regex& regex = step.regex->for_text(text);
     while (done < text.size()) {
-      const auto match = step.regex->find(text, done, scratch);
+      const auto match = regex.find(text, done, scratch);
       if (!match) break;
       if (match->begin == match->end) {
         throw Error(ErrorCode::environment, "the normalizer's regular expression '" + step.pattern +
@@ -246,7 +246,7 @@ ReplaceStep replace_literal(const std::string& literal, const std::string& conte
 ReplaceStep replace_regex(const std::string& pattern, const std::string& content,
                           const std::string& where) {
   return {.pattern = pattern,
-          .regex = Regex(pcre2_pattern_from_oniguruma(pattern, where), where),
+          .regex = OnigurumaRegex(pattern, where),
           .content = content};
 }
 

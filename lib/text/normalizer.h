@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "text/charsmap.h"
 #include "text/regex.h"
+#include "text/regex_dialect.h"
 #include "text/unicode.h"
 
 namespace isobit {
@@ -30,7 +31,7 @@ struct StripStep {           // white space at the ends
 };
 struct ReplaceStep {
   std::string pattern;         // a literal, or a regular expression in Oniguruma's dialect
-  std::optional<Regex> regex;  // when it is one
+  std::optional<OnigurumaRegex> regex;  // when it is one
   std::string content;
 };
 struct PrependStep {

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "text/byte_level.h"
 #include "text/piece_builder.h"
-#include "text/regex_dialect.h"
 #include "text/unicode.h"
 
 namespace isobit {
@@ -42,7 +41,7 @@ struct StageRunner {
   void operator()(const RegexSplit& stage) const {
     PieceBuilder builder(stage.behaviour, stage.inverted, out);
     split_by_matches(piece, builder, [&](const auto& found) {
-      for_each_match(stage.regex, piece, scratch.regex, found);
+      for_each_match(stage.regex.for_text(piece), piece, scratch.regex, found);
     });
   }
   void operator()(const LiteralSplit& stage) const {
@@ -74,7 +73,7 @@ struct StageRunner {
     if (stage.regex) {
       PieceBuilder builder(SplitBehaviour::kIsolated, false, out);
       split_by_matches(text, builder, [&](const auto& found) {
-        for_each_match(*stage.regex, text, scratch.regex, found);
+        for_each_match(stage.regex->for_text(text), text, scratch.regex, found);
       });
     } else {
       out.push_back(text);
@@ -217,7 +216,7 @@ struct StageDescriber {
 RegexSplit regex_split(const std::string& pattern, SplitBehaviour behaviour, bool inverted,
                        const std::string& where) {
   return {.pattern = pattern,
-          .regex = Regex(pcre2_pattern_from_oniguruma(pattern, where), where),
+          .regex = OnigurumaRegex(pattern, where),
           .behaviour = behaviour,
           .inverted = inverted};
 }
@@ -225,7 +224,7 @@ RegexSplit regex_split(const std::string& pattern, SplitBehaviour behaviour, boo
 ByteLevelSplit byte_level_split(bool add_prefix_space, bool use_regex) {
   ByteLevelSplit stage{.add_prefix_space = add_prefix_space, .regex = std::nullopt};
   if (use_regex)
-    stage.regex.emplace(pcre2_pattern_from_oniguruma(kGpt2Pattern, "ByteLevel"), "ByteLevel");
+    stage.regex.emplace(kGpt2Pattern, "ByteLevel");
   return stage;
 }
 

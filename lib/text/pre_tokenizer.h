@@ -18,6 +18,7 @@
 
 #include "base/json.h"
 #include "text/regex.h"
+#include "text/regex_dialect.h"
 
 namespace isobit {
 
@@ -32,7 +33,7 @@ enum class SplitBehaviour {
 
 struct RegexSplit {
   std::string pattern;  // as written, in Oniguruma's dialect
-  Regex regex;
+  OnigurumaRegex regex;
   SplitBehaviour behaviour;
   bool inverted;  // the text between matches counts as matched
 };
@@ -46,7 +47,7 @@ struct DigitsSplit {
 };
 struct ByteLevelSplit {
   bool add_prefix_space;
-  std::optional<Regex> regex;  // GPT-2's pattern, when it is used
+  std::optional<OnigurumaRegex> regex;  // GPT-2's pattern, when it is used
   bool spells = false;         // pieces come out in the byte alphabet; set by PreTokenizer
 };
 struct PunctuationSplit {  // ASCII punctuation and the categories P*

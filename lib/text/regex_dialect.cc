@@ -3,6 +3,7 @@
 #include <cctype>
 
 #include "base/error.h"
+#include "text/unicode_newer.h"
 
 namespace isobit {
 namespace {
@@ -13,12 +14,12 @@ constexpr std::string_view kSpaceSet =
     "\\x{205F}\\x{3000}";
 // PCRE2's \S leaves out U+180E, which is not white space since Unicode 6.3.
 constexpr std::string_view kNotSpaceSet = "\\S\\x{180E}";
-constexpr std::string_view kWordSet = "\\p{L}\\p{M}\\p{Nd}\\p{Pc}";
+constexpr std::string_view kWordProperties[] = {"L", "M", "Nd", "Pc"};
 
 class Translator {
  public:
-  Translator(std::string_view pattern, const std::string& where)
-      : pattern_(pattern), where_(where) {}
+  Translator(std::string_view pattern, const std::string& where, CharacterTables tables)
+      : pattern_(pattern), where_(where), tables_(tables) {}
 
   std::string run() {
     while (at_ < pattern_.size()) step();
@@ -99,10 +100,10 @@ class Translator {
       case 'S':
         return in_class_ ? replace(2, kNotSpaceSet) : set(kSpaceSet, /*negated=*/true);
       case 'w':
-        return set(kWordSet, /*negated=*/false);
+        return set(word_set(), /*negated=*/false);
       case 'W':
         if (in_class_) refuse("'\\W' inside a class");
-        return set(kWordSet, /*negated=*/true);
+        return set(word_set(), /*negated=*/true);
       case 'p':
       case 'P':
         return property();
@@ -143,6 +144,17 @@ class Translator {
     out_ += ']';
   }
 
+  std::string newer(std::string_view property) const {
+    return tables_ == CharacterTables::kNewer ? newer_members(property) : "";
+  }
+
+  std::string word_set() const {
+    std::string out;
+    for (const std::string_view property : kWordProperties)
+      out += "\\p{" + std::string(property) + "}" + newer(property);
+    return out;
+  }
+
   void property() {
     const size_t close = pattern_.find('}', at_);
     if (peek(2) != '{' || close == std::string_view::npos) refuse("a property without braces");
@@ -154,13 +166,18 @@ class Translator {
         refuse("the property '" + std::string(name) + "'");
     }
     if (name.empty()) refuse("an empty property");
-    out_ += peek(0);
-    out_ += peek(1);
-    out_ += caret ? "{^" : "{";
-    if (name.size() > 2)
-      out_ += "sc:";  // general categories have one or two letters; the rest are scripts
-    out_ += name;
-    out_ += '}';
+    const bool negated = caret != (peek(1) == 'P');
+    // General categories have one or two letters; the rest are scripts.
+    const std::string members = (name.size() > 2 ? "{sc:" : "{") + std::string(name) + "}";
+    const std::string more = newer(name);
+    // Nothing can be taken out of a class: there newer characters stay what PCRE2 takes them for.
+    if (more.empty() || (in_class_ && negated)) {
+      out_ += (negated ? "\\P" : "\\p") + members;
+    } else if (in_class_) {
+      out_ += "\\p" + members + more;
+    } else {
+      out_ += (negated ? "[^\\p" : "[\\p") + members + more + "]";
+    }
     at_ = close + 1;
   }
 
@@ -175,6 +192,7 @@ class Translator {
 
   std::string_view pattern_;
   const std::string& where_;
+  CharacterTables tables_;
   std::string out_;
   size_t at_ = 0;
   bool in_class_ = false;
@@ -182,8 +200,19 @@ class Translator {
 
 }  // namespace
 
-std::string pcre2_pattern_from_oniguruma(std::string_view pattern, const std::string& where) {
-  return Translator(pattern, where).run();
+std::string pcre2_pattern_from_oniguruma(std::string_view pattern, const std::string& where,
+                                         CharacterTables tables) {
+  return Translator(pattern, where, tables).run();
+}
+
+OnigurumaRegex::OnigurumaRegex(const std::string& pattern, const std::string& where)
+    : usual_(pcre2_pattern_from_oniguruma(pattern, where), where) {
+  const std::string newer = pcre2_pattern_from_oniguruma(pattern, where, CharacterTables::kNewer);
+  if (newer != pcre2_pattern_from_oniguruma(pattern, where)) newer_.emplace(newer, where);
+}
+
+const Regex& OnigurumaRegex::for_text(std::string_view text) const {
+  return newer_ && has_newer_character(text) ? *newer_ : usual_;
 }
 
 }  // namespace isobit

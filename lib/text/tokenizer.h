@@ -7,8 +7,8 @@
 // (that library cannot be given anything else), and a byte for which a vocabulary has no token is
 // dropped, as that library drops it (SmolLM2 lacks U+0004 and eight more control characters and
 // private planes): decode(encode(text)) then differs from text, which `round_trips` tells.
-// Characters that a newer Unicode than PCRE2's calls letters or digits may be split differently;
-// text_library_versions() says which one it is.
+// What the tables of PCRE2 and utf8proc do not know yet is filled in up to Unicode 16, as far as
+// regular expressions and digits go (unicode_newer.h); text_library_versions() says which they are.
 //
 // A Tokenizer is immutable and safe to use from several threads.
 #pragma once

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "text/unicode_frozen.h"
+#include "text/unicode_newer.h"
 
 namespace isobit {
 namespace {
@@ -129,6 +130,7 @@ bool is_white_space(uint32_t c) {
 }
 
 bool is_numeric(uint32_t c) {
+  if (is_newer_numeric(c)) return true;
   switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
     case UTF8PROC_CATEGORY_ND:
     case UTF8PROC_CATEGORY_NL:

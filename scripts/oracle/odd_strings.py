@@ -18,6 +18,7 @@ CODE = ("for (int i = 0; i < n; ++i) {\n\t\tx[i] += y->z;\n}", "def f(x):\n    r
         "<div class=\"x\">&nbsp;</div>", "https://example.org/a?b=c&d=%20#e", "0x1F + 1e-5 - 12_345.678e+9", "#include <stdio.h>\r\n", "->=><==!=...===", "\\n\\t\\u0041 $HOME `ls`",
         "a.b-c_d/e\\f@g~h^i|j", "{{ x }} {% if y %}", "C:\\Users\\x", "(x):\n", "foo();\n\n\n\nbar()\n", "    \t    indented", "!!!???,,,;;;")
 LOOKALIKES = ("<s>", "</s>", "<unk>", "<pad>", "<mask>", "<|endoftext|>", "<|im_start|>", "[CLS]", "[SEP]", "<0x0A>", "<0xFF>", "\u2581", "\u2581\u2581", "\u0120", "##s", "</w>", "<text>", "[INST]")
+NEWER = ((0x1C89, 0x1C8A), (0xA7CB, 0xA7DC), (0x105C0, 0x105F3), (0x10D40, 0x10D85), (0x11BC0, 0x11BF9), (0x16D40, 0x16D79), (0x1E4D0, 0x1E4F9), (0x2EBF0, 0x2EE5D), (0x31350, 0x323AF))
 PLANES = ((0x20, 0x7E), (0xA0, 0x24F), (0x250, 0x5FF), (0x600, 0xDFF), (0xE00, 0x1FFF), (0x2000, 0x2BFF), (0x2C00, 0x33FF), (0x3400, 0x9FFF), (0xA000, 0xD7FF), (0xE000, 0xF8FF),
           (0xF900, 0xFFFF), (0x10000, 0x10FFF), (0x11000, 0x16FFF), (0x17000, 0x1CFFF), (0x1D000, 0x1FAFF), (0x20000, 0x323AF), (0xE0000, 0xE01EF), (0xF0000, 0x10FFFF))
 
@@ -73,7 +74,12 @@ def repeats(r, specials):
     return r.choice(("a", "=", "-", " ", "\n", "0", "\u754c", "\u0301", "ha", "<", "\U0001f600", "\u2581", "lo", "\r\n", "A", "'s")) * r.choice((2, 3, 5, 8, 17, 33, 100))
 
 
-KINDS = (plane_text, marks, emoji, words, cjk, digits, code, white_space, special_text, repeats)
+def newer_characters(r, specials):
+    """Of Unicode 15 and 16, beside what a pattern cuts letters, digits and signs by."""
+    return "".join(chr(r.randint(*r.choice(NEWER))) + r.choice(("", "", " ", "'s", "1", "a", ".", "\u0301")) for _ in range(r.randint(1, 8)))
+
+
+KINDS = (newer_characters, plane_text, marks, emoji, words, cjk, digits, code, white_space, special_text, repeats)
 
 
 def mixture(r, specials):

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Writes lib/text/unicode_frozen.cc: where Hugging Face's `tokenizers` has other character classes than today's Unicode.
+"""Writes lib/text/unicode_frozen.cc and unicode_newer.inc: where Hugging Face's `tokenizers` has other character classes.
 
     unicode_scan.py
 
-Its BertNormalizer and Punctuation use tables of Unicode 8, its StripAccents those of Unicode 9. Asks the library about
+unicode_newer.inc lists the characters that Python's Unicode 14 does not know and the library's regular expressions do.
+unicode_frozen.cc is about its older tables: its BertNormalizer and Punctuation use tables of Unicode 8, its StripAccents those of Unicode 9. Asks the library about
 every character and compares with Python's unicodedata. Needs the Python package `tokenizers`; the file was written with
 tokenizers 0.23.3 and a Python that has Unicode 14.
 """
 import pathlib
 import unicodedata
 
-from tokenizers import normalizers, pre_tokenizers
+from tokenizers import Regex, normalizers, pre_tokenizers
 
 TARGET = pathlib.Path(__file__).resolve().parents[2] / "lib" / "text" / "unicode_frozen.cc"
 HEAD = """// Character classes as old as the tables of Hugging Face's `tokenizers`: what Unicode calls a mark,
@@ -60,8 +61,33 @@ def table(name, codes):
     return f"\nconstexpr CodePointRange {name}[] = {{\n" + "\n".join(lines + [line]).rstrip(",") + "};\n"
 
 
+CATEGORIES = "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp".split()
+
+
+def found_by(split, codes):
+    """Which of the characters a pre-tokenizer sets apart from the line break before them."""
+    out = []
+    for start in range(0, len(codes), 5000):
+        pieces = split.pre_tokenize_str("".join("\n" + chr(c) for c in codes[start:start + 5000]))
+        out += [ord(piece) for piece, _ in pieces if len(piece) == 1 and piece != "\n"]
+    return sorted(set(out))
+
+
+def write_newer(characters):
+    unknown = [c for c in characters if unicodedata.category(chr(c)) == "Cn"]
+    lines = ["// Written by scripts/oracle/unicode_scan.py: {first, last, class}."]
+    for name in CATEGORIES:
+        lines += [f'{{0x{a:X}, 0x{b:X}, "{name}"}},' for a, b in ranges(found_by(pre_tokenizers.Split(Regex(rf"\p{{{name}}}"), "isolated"), unknown))]
+    lines += [f'{{0x{a:X}, 0x{b:X}, "Han"}},' for a, b in ranges(found_by(pre_tokenizers.Split(Regex(r"\p{Han}"), "isolated"), unknown))]
+    lines += [f'{{0x{a:X}, 0x{b:X}, "numeric"}},' for a, b in ranges(found_by(pre_tokenizers.Digits(individual_digits=True), unknown))]
+    target = TARGET.with_name("unicode_newer.inc")
+    target.write_text("\n".join(lines) + "\n")
+    print(target, target.stat().st_size, "bytes")
+
+
 def main():
     characters = [c for c in range(0x80, 0x110000) if not 0xD800 <= c < 0xE000]
+    write_newer(characters)
     tables, functions = "", ""
     for name, theirs, ours in questions():
         added, removed = [], []
