@@ -53,7 +53,8 @@ std::string listing(const Fingerprint& f) {
       out += fmt::format("\n{}\n", section = name(item.item_class));
     const std::string value =
         item.source == FingerprintSource::kUnknown ? "unknown: " + item.reason : item.value;
-    out += fmt::format("  {:<32} {}\n", printable(item.name), printable(shortened(item.name, value)));
+    out +=
+        fmt::format("  {:<32} {}\n", printable(item.name), printable(shortened(item.name, value)));
   }
   return out;
 }

@@ -63,7 +63,8 @@ CheckpointFacts collect(const InspectCheckpointArguments& a) {
     share.n_parameters += tensor->n_elems();
     share.n_bytes += tensor->bytes.size();
     facts.n_parameters += tensor->n_elems();
-    if (is_packed(facts.checkpoint->config(), *tensor)) facts.matrices_bytes += tensor->bytes.size();
+    if (is_packed(facts.checkpoint->config(), *tensor))
+      facts.matrices_bytes += tensor->bytes.size();
   }
   return facts;
 }
@@ -72,7 +73,8 @@ std::string size_text(double n_bytes) {
   const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   size_t unit = 0;
   for (; n_bytes >= 1024 && unit < 4; ++unit) n_bytes /= 1024;
-  return unit == 0 ? fmt::format("{:.0f} B", n_bytes) : fmt::format("{:.1f} {}", n_bytes, units[unit]);
+  return unit == 0 ? fmt::format("{:.0f} B", n_bytes)
+                   : fmt::format("{:.1f} {}", n_bytes, units[unit]);
 }
 
 std::string grouped(int64_t n) {
@@ -96,15 +98,14 @@ std::string model_listing(const CheckpointFacts& facts) {
   out += fact("hidden size", fmt::format("{} (MLP {})", c.hidden_size, c.intermediate_size));
   out += fact("heads", fmt::format("{}, {} of keys and values, {} wide", c.n_heads, c.n_kv_heads,
                                    c.head_dim));
-  out += fact("vocabulary", fmt::format("{} rows, {} head", c.vocab_size,
-                                        c.tied_head ? "tied" : "separate"));
+  out += fact("vocabulary",
+              fmt::format("{} rows, {} head", c.vocab_size, c.tied_head ? "tied" : "separate"));
   out += fact("context", fmt::format("{} tokens", c.max_positions));
   out += fact("rope", fmt::format("theta {}{}", c.rope_theta,
                                   c.rope_factors.empty() ? "" : ", with factors"));
   out += fact("norm eps", fmt::format("{}", c.rms_norm_eps));
   out += fact("BOS, EOS ids", id_list(c.bos_token_ids) + "; " + id_list(c.eos_token_ids));
-  out += fact("segments (R)",
-              fmt::format("{} (tensor parallelism divides it)", c.n_segments()));
+  out += fact("segments (R)", fmt::format("{} (tensor parallelism divides it)", c.n_segments()));
   return out;
 }
 
@@ -148,9 +149,9 @@ std::string tensor_table(const CheckpointFacts& facts) {
                                 "type", "shape, name");
   for (const auto& digest : facts.digests.tensors) {
     const TensorView& tensor = facts.checkpoint->tensor(digest.name);
-    out += fmt::format("{:<64}  {:<12}  {:<6}  {:<18}  {}\n", hex(digest.digest),
-                       tensor.bytes.size(), name(tensor.dtype), shape_text(tensor.shape),
-                       printable(tensor.name));
+    out +=
+        fmt::format("{:<64}  {:<12}  {:<6}  {:<18}  {}\n", hex(digest.digest), tensor.bytes.size(),
+                    name(tensor.dtype), shape_text(tensor.shape), printable(tensor.name));
   }
   return out;
 }
@@ -227,7 +228,8 @@ Json facts_json(const CheckpointFacts& facts, const InspectCheckpointArguments& 
 
 int inspect(const InspectCheckpointArguments& a, Session& session) {
   const CheckpointFacts facts = collect(a);
-  session.console.result(session.flags.json ? json_line(facts_json(facts, a)) + "\n" : listing(facts, a));
+  session.console.result(session.flags.json ? json_line(facts_json(facts, a)) + "\n"
+                                            : listing(facts, a));
   session.console.suggest("isobit inspect tokenizer " + printable(a.source));
   return kOk;
 }

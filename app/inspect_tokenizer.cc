@@ -30,7 +30,8 @@ std::string named_token(const Tokenizer& t, std::optional<int32_t> id, const std
 
 std::string tokens_of(const Tokenizer& t, const std::vector<int32_t>& ids) {
   std::string out;
-  for (const int32_t id : ids) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", id, t.token_text(id));
+  for (const int32_t id : ids)
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", id, t.token_text(id));
   return out.empty() ? "nothing" : out;
 }
 

@@ -78,7 +78,8 @@ const std::map<std::string, Words>& sentences() {
        [](const Json&) { return std::string("cut at white space, which is left out"); }},
       {"Whitespace",
        [](const Json&) {
-         return std::string("runs of letters and digits, runs of other signs; white space left out");
+         return std::string(
+             "runs of letters and digits, runs of other signs; white space left out");
        }},
       {"Replace",
        [](const Json& s) {
@@ -92,7 +93,8 @@ const std::map<std::string, Words>& sentences() {
       {"NFKD", [](const Json&) { return std::string("compatible, decomposed characters (NFKD)"); }},
       {"Lowercase", [](const Json&) { return std::string("lower case"); }},
       {"StripAccents", [](const Json&) { return std::string("accents out"); }},
-      {"ByteFallback", [](const Json&) { return std::string("\"<0x0A>\" and its like are bytes"); }},
+      {"ByteFallback",
+       [](const Json&) { return std::string("\"<0x0A>\" and its like are bytes"); }},
   };
   return kSentences;
 }

@@ -16,9 +16,10 @@ struct Sentence {
 constexpr Sentence kSentences[] = {
     {"code", "def f(x):\n    return x**2  # twice\n\n\n\nif (a && b) {\t->}\r\n"},
     {"numbers", "In 2024, 12345678 of 1,000,000.5 (\u00BD, \u0663\u0664) is 0x1F."},
-    {"scripts", "na\u00EFve cafe\u0301 \u4ECA\u5929 \u6771\u4EAC\u30BF\u30EF\u30FC "
-                "\u041C\u043E\u0441\u043A\u0432\u0430 \u05E9\u05DC\u05D5\u05DD "
-                "\U0001F469\u200D\U0001F680"},
+    {"scripts",
+     "na\u00EFve cafe\u0301 \u4ECA\u5929 \u6771\u4EAC\u30BF\u30EF\u30FC "
+     "\u041C\u043E\u0441\u043A\u0432\u0430 \u05E9\u05DC\u05D5\u05DD "
+     "\U0001F469\u200D\U0001F680"},
     {"sentence", "The quick brown fox DOESN'T jump over 'tis lazy dog; it's what we've said."},
     {"white_space", "  two  spaces\n\n \tand\u00A0more   "},
 };
@@ -40,12 +41,12 @@ RenderOptions fixed_clock() {
 
 std::string rendered_conversation(const LoadedText& text) {
   ChatInput input;
-  input.messages = Json::array(
-      {{{"role", "system"}, {"content", "Answer briefly."}},
-       {{"role", "user"},
-        {"content", "What is 2 + 2? Say it in words, na\u00EFvely: \u4E8C + \u4E8C."}},
-       {{"role", "assistant"}, {"content", "Four."}},
-       {{"role", "user"}, {"content", "  And 3?\n"}}});
+  input.messages =
+      Json::array({{{"role", "system"}, {"content", "Answer briefly."}},
+                   {{"role", "user"},
+                    {"content", "What is 2 + 2? Say it in words, na\u00EFvely: \u4E8C + \u4E8C."}},
+                   {{"role", "assistant"}, {"content", "Four."}},
+                   {{"role", "user"}, {"content", "  And 3?\n"}}});
   input.add_generation_prompt = true;
   input.extra = {{"bos_token", text.tokenizer->bos_token()},
                  {"eos_token", text.tokenizer->eos_token()}};
@@ -74,8 +75,7 @@ TextInputs text_fingerprint_inputs(const LoadedText& text) {
   TextInputs out;
   out.tokenizer_digest = text.tokenizer->digest();
   for (const Sentence& sentence : kSentences)
-    out.probes.push_back(
-        probe_of(*text.tokenizer, sentence.name, sentence.text, AddSpecial::kYes));
+    out.probes.push_back(probe_of(*text.tokenizer, sentence.name, sentence.text, AddSpecial::kYes));
   if (!text.chat_template) {
     out.chat_template_digest = out.rendered_probe_digest = "absent";  // a fact, not a gap
     return out;

@@ -77,9 +77,9 @@ std::string encoded_listing(const Tokenizer& tokenizer, const std::string& text,
     const std::string bytes = fmt::format("\"{}\"", tokenizer.token_bytes(id));
     rows.push_back({std::to_string(id), std::string(tokenizer.token_text(id)),
                     tokenizer.is_special(id) ? "(special)" : bytes,
-                    encoded.spans ? fmt::format("{}..{}", (*encoded.spans)[i].begin,
-                                                (*encoded.spans)[i].end)
-                                  : ""});
+                    encoded.spans
+                        ? fmt::format("{}..{}", (*encoded.spans)[i].begin, (*encoded.spans)[i].end)
+                        : ""});
   }
   std::string out = text_table({{"id", Align::kRight},
                                 {"piece", Align::kLeft},
@@ -153,7 +153,8 @@ int time_batch(const EncodeArguments& a, Session& session) {
   const std::vector<std::string> texts = batch_texts(a);
   std::vector<std::vector<int32_t>> ids(texts.size());
   const auto start = std::chrono::steady_clock::now();
-  for (size_t i = 0; i < texts.size(); ++i) ids[i] = loaded.tokenizer->encode(texts[i], special_of(a));
+  for (size_t i = 0; i < texts.size(); ++i)
+    ids[i] = loaded.tokenizer->encode(texts[i], special_of(a));
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   Sha256 digest;
   size_t n_bytes = 0, n_tokens = 0;

@@ -245,9 +245,7 @@ ReplaceStep replace_literal(const std::string& literal, const std::string& conte
 
 ReplaceStep replace_regex(const std::string& pattern, const std::string& content,
                           const std::string& where) {
-  return {.pattern = pattern,
-          .regex = OnigurumaRegex(pattern, where),
-          .content = content};
+  return {.pattern = pattern, .regex = OnigurumaRegex(pattern, where), .content = content};
 }
 
 std::string Normalizer::apply(std::string_view text, RegexScratch& scratch) const {

@@ -30,7 +30,7 @@ struct StripStep {           // white space at the ends
   bool right;
 };
 struct ReplaceStep {
-  std::string pattern;         // a literal, or a regular expression in Oniguruma's dialect
+  std::string pattern;                  // a literal, or a regular expression in Oniguruma's dialect
   std::optional<OnigurumaRegex> regex;  // when it is one
   std::string content;
 };

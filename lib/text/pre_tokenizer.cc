@@ -223,8 +223,7 @@ RegexSplit regex_split(const std::string& pattern, SplitBehaviour behaviour, boo
 
 ByteLevelSplit byte_level_split(bool add_prefix_space, bool use_regex) {
   ByteLevelSplit stage{.add_prefix_space = add_prefix_space, .regex = std::nullopt};
-  if (use_regex)
-    stage.regex.emplace(kGpt2Pattern, "ByteLevel");
+  if (use_regex) stage.regex.emplace(kGpt2Pattern, "ByteLevel");
   return stage;
 }
 

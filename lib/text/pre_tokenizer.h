@@ -48,7 +48,7 @@ struct DigitsSplit {
 struct ByteLevelSplit {
   bool add_prefix_space;
   std::optional<OnigurumaRegex> regex;  // GPT-2's pattern, when it is used
-  bool spells = false;         // pieces come out in the byte alphabet; set by PreTokenizer
+  bool spells = false;                  // pieces come out in the byte alphabet; set by PreTokenizer
 };
 struct PunctuationSplit {  // ASCII punctuation and the categories P*
   SplitBehaviour behaviour;

@@ -36,8 +36,7 @@ std::vector<AddedToken> read_decoder_list(const JsonFields& config) {
   std::map<int64_t, AddedToken> tokens;
   for (auto it = list.json().begin(); it != list.json().end(); ++it) {
     const int64_t id = listed_id(list, it.key());
-    tokens[id] =
-        read_added_token(JsonFields(*it, list.where() + ": " + it.key(), kCode), id);
+    tokens[id] = read_added_token(JsonFields(*it, list.where() + ": " + it.key(), kCode), id);
   }
   std::vector<AddedToken> out;
   for (auto& [id, token] : tokens) out.push_back(std::move(token));
@@ -88,7 +87,8 @@ class SpecialTokens {
         set(it.key(), read_special(fields, *it, it.key()), from);
     }
     // The older name counts where the newer one is absent or empty.
-    const bool newer = fields.has("extra_special_tokens") && !fields.at("extra_special_tokens").empty();
+    const bool newer =
+        fields.has("extra_special_tokens") && !fields.at("extra_special_tokens").empty();
     const char* key = newer ? "extra_special_tokens" : "additional_special_tokens";
     if (fields.has(key)) read_additional(fields, key, from);
   }

@@ -61,8 +61,8 @@ void check_against_vocabulary(const std::vector<AddedToken>& tokens, const Vocab
 // One more than the largest id in use, as the `tokenizers` library counts.
 int32_t next_free_id(const TokenizerParts& parts) {
   const std::vector<std::string>& tokens = vocabulary_of(parts.model).tokens();
-  auto next = static_cast<int32_t>(
-      std::count_if(tokens.begin(), tokens.end(), [](const auto& token) { return !token.empty(); }));
+  auto next = static_cast<int32_t>(std::count_if(tokens.begin(), tokens.end(),
+                                                 [](const auto& token) { return !token.empty(); }));
   for (const AddedToken& token : parts.added_tokens) next = std::max(next, token.id + 1);
   return next;
 }
@@ -84,10 +84,10 @@ void add_listed_tokens(const TokenizerConfig& config, TokenizerParts& parts) {
   for (AddedToken token : config.listed) {
     const auto same = std::find(parts.added_tokens.begin(), parts.added_tokens.end(), token);
     if (same != parts.added_tokens.end()) continue;
-    token.special = token.special ||
-                    std::any_of(config.special.begin(), config.special.end(), [&](const auto& named) {
-                      return named.token.content == token.content;
-                    });
+    token.special = token.special || std::any_of(config.special.begin(), config.special.end(),
+                                                 [&](const auto& named) {
+                                                   return named.token.content == token.content;
+                                                 });
     const int32_t said = token.id;
     const std::string content = token.content;
     const int32_t id = add_token(std::move(token), parts);
@@ -100,9 +100,9 @@ void add_listed_tokens(const TokenizerConfig& config, TokenizerParts& parts) {
 
 void add_special_tokens(const TokenizerConfig& config, TokenizerParts& parts) {
   for (const NamedToken& named : config.special) {
-    const bool known = std::any_of(
-        parts.added_tokens.begin(), parts.added_tokens.end(),
-        [&](const AddedToken& token) { return token.content == named.token.content; });
+    const bool known =
+        std::any_of(parts.added_tokens.begin(), parts.added_tokens.end(),
+                    [&](const AddedToken& token) { return token.content == named.token.content; });
     if (!known) add_token(named.token, parts);
   }
 }
@@ -139,11 +139,11 @@ void apply_config(const TokenizerConfig& config, TokenizerParts& parts) {
 void note_contradictions(const TokenizerConfig& config, TokenizerParts& parts) {
   const auto note = [&](const char* key, std::optional<bool> said, bool adds) {
     if (!said || *said == adds) return;
-    parts.notes.push_back("tokenizer_config.json says \"" + std::string(key) +
-                          "\": " + (*said ? "true" : "false") +
-                          ", but the post-processor in tokenizer.json decides, and " +
-                          (adds ? "adds one" : "adds none") +
-                          "; transformers 4 followed the former for LlamaTokenizerFast and its kin");
+    parts.notes.push_back(
+        "tokenizer_config.json says \"" + std::string(key) + "\": " + (*said ? "true" : "false") +
+        ", but the post-processor in tokenizer.json decides, and " +
+        (adds ? "adds one" : "adds none") +
+        "; transformers 4 followed the former for LlamaTokenizerFast and its kin");
   };
   const auto is = [](const std::vector<int32_t>& ids, std::optional<int32_t> id) {
     return id && std::find(ids.begin(), ids.end(), *id) != ids.end();

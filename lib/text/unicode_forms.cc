@@ -28,8 +28,8 @@ void append_decomposed(uint32_t c, utf8proc_option_t options, CodePoints& out) {
   const auto n = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(c), parts, kMaxDecomposed,
                                          options, &boundary);
   if (n < 0 || static_cast<size_t>(n) > kMaxDecomposed) {
-    throw Error(ErrorCode::environment, "normalising text failed: " +
-                                            std::string(utf8proc_errmsg(n < 0 ? n : 0)));
+    throw Error(ErrorCode::environment,
+                "normalising text failed: " + std::string(utf8proc_errmsg(n < 0 ? n : 0)));
   }
   out.insert(out.end(), parts, parts + n);
 }

@@ -35,8 +35,9 @@ constexpr unsigned kFirstLeadByte = 0xE0;  // none of them is below U+0800
 
 bool is_newer(uint32_t c) {
   const std::vector<NewerRange>& ranges = in_order();
-  const auto it = std::lower_bound(ranges.begin(), ranges.end(), c,
-                                   [](const NewerRange& r, uint32_t value) { return r.last < value; });
+  const auto it =
+      std::lower_bound(ranges.begin(), ranges.end(), c,
+                       [](const NewerRange& r, uint32_t value) { return r.last < value; });
   return it != ranges.end() && it->first <= c;
 }
 
@@ -58,8 +59,8 @@ bool has_newer_character(std::string_view text) {
 std::string newer_members(std::string_view property) {
   std::string out;
   for (const NewerRange& range : kNewer) {
-    const bool in_group = property.size() == 1 && range.kind.size() == 2 &&
-                          range.kind[0] == property[0];
+    const bool in_group =
+        property.size() == 1 && range.kind.size() == 2 && range.kind[0] == property[0];
     if (range.kind != property && !in_group) continue;
     char member[32];
     std::snprintf(member, sizeof member, "\\x{%X}-\\x{%X}", range.first, range.last);

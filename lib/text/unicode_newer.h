@@ -1,5 +1,6 @@
 // Characters that are newer than the tables of PCRE2 and utf8proc, with the classes that Hugging
-// Face's `tokenizers` gives them: its own tables are of Unicode 16, Debian 12's PCRE2 of Unicode 14.
+// Face's `tokenizers` gives them: its own tables are of Unicode 16, Debian 12's PCRE2 of
+// Unicode 14.
 #pragma once
 
 #include <cstdint>

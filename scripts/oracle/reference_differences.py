@@ -10,6 +10,14 @@ import unicodedata
 COMPOSES = ("qwen2", "command-r")  # models whose tokenizer.json begins with NFC
 
 
+SENTENCE_END = b"</s>"
+
+
+def control_tokens(meta):
+    kinds = meta.get("tokenizer.ggml.token_type") or []
+    return [token for token, kind in zip(meta["tokenizer.ggml.tokens"], kinds) if kind in (3, 4)]
+
+
 def pre_of(meta):
     return (meta.get("tokenizer.ggml.pre") or b"").decode()
 
@@ -29,4 +37,8 @@ def explain_llama(meta, text, own, expected, vocabulary):
         return None
     if meta["tokenizer.ggml.model"] == b"bert" and own == vocabulary.encode(unicodedata.normalize("NFD", text), False):
         return "llama.cpp keeps Hangul syllables: it gives these ids for the decomposed (NFD) text"
+    if any(unicodedata.category(c) == "Cn" for c in text):
+        return "llama.cpp alone, at characters newer than Unicode 14; tokenizers gives isobit's ids"
+    if "</s>" in text and SENTENCE_END not in control_tokens(meta):
+        return "llama.cpp alone: it makes \"</s>\" special by its spelling; tokenizers gives isobit's ids"
     return "llama.cpp alone: tokenizers, reading the model's own steps, gives isobit's ids"

@@ -52,7 +52,8 @@ TEST_CASE("equal sides are the same text, also when a probe is recorded on one s
 }
 
 TEST_CASE("the first differing id is placed, with both ids and pieces") {
-  const TextComparison c = compare_text(with("t", {probe({1, 2, 3})}), with("u", {probe({1, 5, 3})}));
+  const TextComparison c =
+      compare_text(with("t", {probe({1, 2, 3})}), with("u", {probe({1, 5, 3})}));
   CHECK(c.verdict == TextVerdict::kDifferent);
   CHECK(c.differing == std::vector<std::string>{"tokenizer"});
   REQUIRE(c.probes.size() == 1);

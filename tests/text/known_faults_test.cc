@@ -57,19 +57,17 @@ GgufTokenizerParts sentence_piece(const std::vector<const char*>& tokens) {
 // or in normalised text.
 Tokenizer llama_json(bool normalized) {
   const Json added = [&](int id, const char* content) {
-    return Json{{"id", id},           {"content", content}, {"special", true},
-                {"normalized", normalized}};
+    return Json{{"id", id}, {"content", content}, {"special", true}, {"normalized", normalized}};
   }(0, "</s>");
   Json vocab = Json::object();
   int id = 0;
-  for (const char* token : {"</s>", "\u2581", "a", ".", "<", "/", "s", ">", "-", "\u2581a", "->",
-                            "\u2581->"})
+  for (const char* token :
+       {"</s>", "\u2581", "a", ".", "<", "/", "s", ">", "-", "\u2581a", "->", "\u2581->"})
     vocab[token] = id++;
-  const Json merges = Json::array({Json::array({"\u2581", "a"}), Json::array({"-", ">"}),
-                                   Json::array({"\u2581", "->"})});
+  const Json merges = Json::array(
+      {Json::array({"\u2581", "a"}), Json::array({"-", ">"}), Json::array({"\u2581", "->"})});
   const Json prepend = {{"type", "Prepend"}, {"prepend", "\u2581"}};
-  const Json replace = {
-      {"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "\u2581"}};
+  const Json replace = {{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "\u2581"}};
   return load_tokenizer_json(
       Json{{"added_tokens", Json::array({added})},
            {"normalizer", {{"type", "Sequence"}, {"normalizers", Json::array({prepend, replace})}}},
@@ -88,7 +86,8 @@ TEST_CASE("text after a special token is given its space, as at the start (#4772
 }
 
 TEST_CASE("without a space in front there is none beside special tokens either (#8584)") {
-  GgufTokenizerParts parts = sentence_piece({"\u2581text", "text", "\u2581", "t", "e", "x", "te", "xt"});
+  GgufTokenizerParts parts =
+      sentence_piece({"\u2581text", "text", "\u2581", "t", "e", "x", "te", "xt"});
   parts.add_space_prefix = false;
   CHECK(encode(parts, "<s>text</s>") == Ids{1, 260, 2});
 }
@@ -117,14 +116,15 @@ TEST_CASE("line breaks stay together, and a lone one is itself after BOS (#6809,
 }
 
 TEST_CASE("runs of symbols are one piece with the line break after them (imp #660)") {
-  const GgufTokenizerParts parts = bytes_and(
-      "qwen2", {"->", "):", "):\n", "(x"}, {{"-", ">"}, {")", ":"}, {"):", "\n"}, {"(", "x"}});
+  const GgufTokenizerParts parts = bytes_and("qwen2", {"->", "):", "):\n", "(x"},
+                                             {{"-", ">"}, {")", ":"}, {"):", "\n"}, {"(", "x"}});
   CHECK(encode(parts, "->") == Ids{256});
   CHECK(encode(parts, "(x):\n") == Ids{259, 258});
 }
 
-TEST_CASE("\"</s>\" within a text is the token, unless its tokenizer.json looks in normalised text "
-          "(#23818, #3993)") {
+TEST_CASE(
+    "\"</s>\" within a text is the token, unless its tokenizer.json looks in normalised text "
+    "(#23818, #3993)") {
   CHECK(llama_json(false).encode("a.</s>", AddSpecial::kNo) == Ids{9, 3, 0});
   // Normalised, the token is "\u2581</s>", which stands only at the start of a stretch.
   CHECK(llama_json(true).encode("a.</s>", AddSpecial::kNo) == Ids{9, 3, 4, 5, 6, 7});

@@ -42,9 +42,9 @@ void on_small_stack(std::function<void()> work) {
   pthread_attr_destroy(&attributes);
 }
 
-const char* const kParts[] = {"a",  " ",      "\n",         "\u754C",      "\U0001F600", "\u0301",
-                              "<",  "0",      "=",          "a ",          "\r\n",       "'",
-                              " \n", "\u2581", "\u0301\u0323", "\u1100\u1161"};
+const char* const kParts[] = {
+    "a",  " ",    "\n", "\u754C", "\U0001F600", "\u0301",       "<",           "0", "=",
+    "a ", "\r\n", "'",  " \n",    "\u2581",     "\u0301\u0323", "\u1100\u1161"};
 
 struct Named {
   const char* name;
@@ -64,8 +64,7 @@ GgufTokenizerParts with_bytes(const char* model) {
   add(parts, "<unk>", 0, 2);
   add(parts, "<s>", 0, 3);
   add(parts, "</s>", 0, 3);
-  for (int byte = 0; byte < 256; ++byte)
-    add(parts, byte_token(static_cast<uint8_t>(byte)), 0, 6);
+  for (int byte = 0; byte < 256; ++byte) add(parts, byte_token(static_cast<uint8_t>(byte)), 0, 6);
   float score = -1;
   for (const char* token : {"\u2581", "a", "aa", "aaaa", "\u2581\u2581", "\u754C", "\u754C\u754C",
                             "\n", "<", "<<", "\u2581a"})

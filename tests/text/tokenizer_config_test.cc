@@ -26,7 +26,8 @@ TokenizerSideFiles side_files(const Json& files) {
   const auto text = [&](const char* key) {
     return files.contains(key) ? std::optional(files.at(key).dump()) : std::nullopt;
   };
-  return {.config = text("config"), .special_tokens_map = text("map"), .added_tokens = text("added")};
+  return {
+      .config = text("config"), .special_tokens_map = text("map"), .added_tokens = text("added")};
 }
 
 Tokenizer tiny_with(const Json& files, const Json& patch = Json::object()) {
@@ -79,8 +80,9 @@ TEST_CASE("ids are those of transformers whatever lies beside the tokenizer.json
 }
 
 TEST_CASE("BOS and EOS say where they came from, and contradictions are noted") {
-  const Tokenizer tokenizer = with_config(
-      {{"bos_token", "<|im_start|>"}, {"eos_token", {{"content", "<|im_end|>"}}}, {"pad_token", nullptr}});
+  const Tokenizer tokenizer = with_config({{"bos_token", "<|im_start|>"},
+                                           {"eos_token", {{"content", "<|im_end|>"}}},
+                                           {"pad_token", nullptr}});
   CHECK(tokenizer.bos_token() == "<|im_start|>");
   CHECK(tokenizer.eos_token() == "<|im_end|>");
   CHECK_FALSE(tokenizer.pad_id());
@@ -89,8 +91,8 @@ TEST_CASE("BOS and EOS say where they came from, and contradictions are noted") 
   const Tokenizer mapped = tiny_with({{"map", {{"bos_token", "<|im_start|>"}}}});
   CHECK(mapped.bos_from() == "special_tokens_map.json");
   CHECK(mapped.eos_from().empty());
-  const Tokenizer contradicted =
-      with_config({{"bos_token", "<|im_start|>"}, {"add_bos_token", true}, {"add_eos_token", false}});
+  const Tokenizer contradicted = with_config(
+      {{"bos_token", "<|im_start|>"}, {"add_bos_token", true}, {"add_eos_token", false}});
   REQUIRE(contradicted.notes().size() == 1);
   CHECK(contains(contradicted.notes()[0], "add_bos_token"));
   CHECK(contradicted.prefix_ids().empty());
