@@ -19,6 +19,7 @@ add_executable(test_schedules ${schedule_sources} tests/support/faulty_kernel_se
 target_link_libraries(test_schedules PRIVATE isobit_test_main isobit_targets isobit_matrix isobit_compare)
 target_compile_options(test_schedules PRIVATE -O1)
 add_test(NAME schedules COMMAND test_schedules)
+include(tests/fuzz/tests.cmake)
 include(tests/scripts/tests.cmake OPTIONAL)
 include(tests/app/tests.cmake)
 include(tests/goldens/tests.cmake)

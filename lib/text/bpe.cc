@@ -99,7 +99,8 @@ void BpeModel::index_merges(const std::vector<std::pair<std::string, std::string
   rules_.assign(n_slots, PairRule{kNoPair, 0, 0});
   merges_.reserve(merges.size());
   for (size_t rank = 0; rank < merges.size(); ++rank) {
-    const auto& [left, right] = merges[rank];
+    const std::string& left = merges[rank].first;
+    const std::string& right = merges[rank].second;
     const auto require = [&](const std::string& token) {
       const auto id = vocabulary_.id_of(token);
       if (id) return *id;

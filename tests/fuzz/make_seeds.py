@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""Writes small, mostly valid inputs for each fuzz target to OUT/TARGET/: where a search begins.
+
+Why: libFuzzer finds little from nothing in formats with magic numbers, lengths and nesting. What a
+search keeps is minimised into tests/fuzz/corpus, which is what ctest replays (scripts/fuzz).
+
+Usage: make_seeds.py OUT
+"""
+
+import json
+import struct
+import sys
+from pathlib import Path
+
+FIXTURES = Path(__file__).resolve().parent.parent / "text" / "fixtures"
+CONFIG = {
+    "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4,
+    "intermediate_size": 6, "num_hidden_layers": 1, "num_attention_heads": 2,
+    "num_key_value_heads": 1, "head_dim": 4, "vocab_size": 3, "max_position_embeddings": 64,
+    "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "tie_word_embeddings": True,
+    "hidden_act": "silu", "bos_token_id": 1, "eos_token_id": [2],
+}  # fmt: skip
+TENSORS = {
+    "token_embd.weight": [4, 3], "blk.0.attn_norm.weight": [4], "blk.0.attn_q.weight": [4, 8],
+    "blk.0.attn_k.weight": [4, 4], "blk.0.attn_v.weight": [4, 4],
+    "blk.0.attn_output.weight": [8, 4], "blk.0.ffn_norm.weight": [4],
+    "blk.0.ffn_gate.weight": [4, 6], "blk.0.ffn_up.weight": [4, 6],
+    "blk.0.ffn_down.weight": [6, 4], "output_norm.weight": [4],
+}  # fmt: skip
+
+
+def text(s):
+    return struct.pack("<Q", len(s.encode())) + s.encode()
+
+
+def value(v):
+    """(type id, bytes) of a metadata value; a pair is (type id, array)."""
+    if isinstance(v, bool):
+        return 7, bytes([v])
+    if isinstance(v, int):
+        return 4, struct.pack("<I", v)
+    if isinstance(v, float):
+        return 6, struct.pack("<f", v)
+    if isinstance(v, str):
+        return 8, text(v)
+    kind, items = v
+    pack = {4: "<I", 5: "<i", 6: "<f"}
+    body = b"".join(text(i) if kind == 8 else struct.pack(pack[kind], i) for i in items)
+    return 9, struct.pack("<IQ", kind, len(items)) + body
+
+
+def gguf(metadata, tensors):
+    out = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(metadata))
+    for key, v in metadata.items():
+        kind, body = value(v)
+        out += text(key) + struct.pack("<I", kind) + body
+    data = b""
+    for name, dims in tensors.items():
+        n_bytes = 4
+        out += text(name) + struct.pack("<I", len(dims))
+        for d in dims:
+            out += struct.pack("<Q", d)
+            n_bytes *= d
+        out += struct.pack("<IQ", 0, len(data))
+        data += bytes(n_bytes) + bytes(-n_bytes % 32)
+    return out + bytes(-len(out) % 32) + data
+
+
+def model_metadata(architecture="llama"):
+    keys = {
+        "embedding_length": 4, "feed_forward_length": 6, "block_count": 1,
+        "attention.head_count": 2, "attention.head_count_kv": 1, "attention.key_length": 4,
+        "context_length": 64, "attention.layer_norm_rms_epsilon": 1e-5, "rope.freq_base": 1e4,
+    }  # fmt: skip
+    out = {"general.architecture": architecture}
+    out.update({f"{architecture}.{k}": v for k, v in keys.items()})
+    return out
+
+
+def vocabulary(model, tokens, **more):
+    out = {"tokenizer.ggml.model": model, "tokenizer.ggml.tokens": (8, tokens)}
+    out.update({f"tokenizer.ggml.{k}": v for k, v in more.items()})
+    return out
+
+
+def gguf_seeds():
+    bpe = vocabulary("gpt2", ["a", "b", "ab"], merges=(8, ["a b"]), pre="llama-bpe",
+                     token_type=(5, [1, 1, 3]), bos_token_id=1, eos_token_id=2)  # fmt: skip
+    yield gguf({**model_metadata(), **bpe, "tokenizer.chat_template": "{{ messages }}"}, TENSORS)
+    yield gguf({**model_metadata("qwen2"), **bpe}, TENSORS)
+    spm = vocabulary("llama", ["<unk>", "<0x0A>", "▁a"], scores=(6, [0.0, 0.0, -1.0]),
+                     token_type=(5, [2, 6, 1]), unknown_token_id=0)  # fmt: skip
+    yield gguf({**spm, "tokenizer.ggml.add_space_prefix": True}, {})
+    unigram = vocabulary("t5", ["<pad>", "</s>", "▁", "a"], scores=(6, [0.0, 0.0, -2.0, -1.0]),
+                         token_type=(5, [3, 3, 1, 1]), unknown_token_id=0)  # fmt: skip
+    yield gguf(unigram, {})
+    yield gguf(vocabulary("bert", ["[UNK]", "[CLS]", "[SEP]", "▁a", "b"], unknown_token_id=0,
+                          cls_token_id=1, seperator_token_id=2), {})  # fmt: skip
+    yield gguf(vocabulary("gemma4", ["<unk>", "▁a", "<0x0A>"], merges=(8, [])), {})
+    yield gguf({"general.alignment": 64, "split.no": 0, "split.count": 2}, {"a": [2], "b": [1, 2]})
+    yield gguf({}, {})[:24]
+
+
+def safetensors(header, n_bytes):
+    body = json.dumps(header, separators=(",", ":")).encode()
+    body += b" " * (-len(body) % 8)
+    return struct.pack("<Q", len(body)) + body + bytes(n_bytes)
+
+
+def safetensors_seeds():
+    yield safetensors({}, 0)
+    yield safetensors({"__metadata__": {"format": "pt"}}, 0)
+    yield safetensors({
+        "a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]},
+        "b": {"dtype": "BF16", "shape": [2, 1], "data_offsets": [8, 12]},
+        "c": {"dtype": "F4", "shape": [4], "data_offsets": [12, 14]},
+        "e": {"dtype": "I64", "shape": [0, 3], "data_offsets": [14, 14]},
+    }, 14)  # fmt: skip
+
+
+def small(tokenizer, n=24):
+    """The tokenizer with few tokens: those of one byte, as far as they are needed first."""
+    model = tokenizer["model"]
+    if isinstance(model.get("vocab"), list):
+        model["vocab"] = model["vocab"][:n]
+    elif isinstance(model.get("vocab"), dict):
+        model["vocab"] = dict(list(model["vocab"].items())[:n])
+        known = set(model["vocab"])
+        kept = []
+        for merge in model.get("merges", []):
+            pair = merge if isinstance(merge, list) else merge.split(" ")
+            if {pair[0], pair[1], pair[0] + pair[1]} <= known:
+                kept.append(merge)
+        if "merges" in model:
+            model["merges"] = kept
+    return tokenizer
+
+
+def tokenizer_seeds():
+    """The parts that the fixtures' tokenizers are made of, over few tokens."""
+    seen = set()
+    for group in json.loads((FIXTURES / "tokenizer_models.json").read_text()):
+        for entry in group["entries"]:
+            whole = json.loads(json.dumps(group["base"]))
+            whole.update(entry["patch"])
+            if whole["model"].get("type") not in ("BPE", "Unigram", "WordPiece", "WordLevel"):
+                continue
+            whole = small(whole)
+            body = json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()
+            if len(body) < 6000 and body not in seen:
+                seen.add(body)
+                config = json.dumps({"eos_token": "</s>"}).encode() if len(seen) % 4 == 0 else b""
+                yield body + b"\0" + config + b"\0Hello <s> w\xc3\xb6rld 42"
+    tiny = json.loads((FIXTURES / "tiny_tokenizer.json").read_text())
+    yield json.dumps(small(tiny), ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def template_source_seeds():
+    for path in sorted((FIXTURES / "templates").glob("*.jinja")):
+        yield path.read_bytes()
+    cases = json.loads((FIXTURES / "templates" / "language.json").read_text())["cases"]
+    for case in cases:
+        if len(case["template"]) < 300:
+            yield case["template"].encode()
+
+
+def template_data_seeds():
+    values = ["1", "-1.5", '"aBc d"', "[1,2,3]", '{"k":1,"a":[null]}', '[{"k":1},{"k":"x"}]',
+              "null", "true", '[["a",2],["b",1]]', "9223372036854775807", '"\\u00e9\\n<&\'"']  # fmt: skip
+    for i, x in enumerate(values):
+        yield f'{{"x":{x},"y":{values[i - 1]}}}'.encode()
+    messages = [
+        {"role": "system", "content": "S"}, {"role": "user", "content": [{"type": "text", "text": "t"}]},
+        {"role": "assistant", "content": None, "tool_calls": [
+            {"type": "function", "function": {"name": "f", "arguments": {"a": 1}}}]},
+        {"role": "tool", "content": "{}"},
+    ]  # fmt: skip
+    tools = [{"type": "function", "function": {"name": "f", "description": "d", "parameters": {
+        "type": "object", "properties": {"a": {"type": ["integer", "null"], "enum": [1]}}}}}]  # fmt: skip
+    yield json.dumps({"messages": messages, "tools": tools, "bos_token": "<s>"}).encode()
+    yield json.dumps({"messages": messages[:2], "add_generation_prompt": True}).encode()
+
+
+def config_seeds():
+    def changed(**change):
+        return json.dumps({**CONFIG, **change}, separators=(",", ":")).encode()
+
+    generation = json.dumps({"eos_token_id": [1, 2], "bos_token_id": 1}).encode()
+    yield changed() + b"\0" + generation
+    yield changed(rope_parameters={"rope_theta": 1e4, "rope_type": "default"}, rope_theta=None)
+    yield changed(rope_scaling={"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0,
+                                "high_freq_factor": 4.0, "original_max_position_embeddings": 64})  # fmt: skip
+    yield changed(model_type="mistral", architectures=["MistralForCausalLM"], sliding_window=None)
+    yield changed(model_type="qwen2", architectures=["Qwen2ForCausalLM"], use_sliding_window=False)
+    yield changed(quantization_config={"quant_method": "gptq", "bits": 4}, dtype="bfloat16")
+
+
+def prompts_seeds():
+    yield b'{"id":"a","prompt":"x"}\n\n{"messages":[{"role":"user","content":"x"}],"max_tokens":4}'
+    yield json.dumps([{"prompt_token_ids": [1, 2], "sampling": {"temperature": 0.5, "seed": 7,
+                       "logit_bias": {"3": -1}}, "stop": ["a"], "stop_token_ids": [2],
+                       "ignore_eos": True, "tags": ["t"], "meta": {"k": 1}}]).encode()  # fmt: skip
+    yield json.dumps({"custom_id": "r", "method": "POST", "url": "/v1/chat/completions", "body": {
+        "model": "m", "messages": [{"role": "user", "content": "x"}], "temperature": 0}}).encode()  # fmt: skip
+    yield json.dumps({"conversations": [{"from": "human", "value": "x"},
+                                        {"from": "gpt", "value": "y"}]}).encode()  # fmt: skip
+    yield json.dumps({"prompt": "x", "output_tokens_count": 5}).encode()
+
+
+SEEDS = {
+    "safetensors": safetensors_seeds, "gguf": gguf_seeds, "tokenizer": tokenizer_seeds,
+    "template_source": template_source_seeds, "template_data": template_data_seeds,
+    "config": config_seeds, "prompts": prompts_seeds,
+}  # fmt: skip
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__.strip().splitlines()[-1])
+    for target, seeds in SEEDS.items():
+        folder = Path(sys.argv[1]) / target
+        folder.mkdir(parents=True, exist_ok=True)
+        for i, seed in enumerate(seeds()):
+            (folder / f"seed_{i:03}").write_bytes(seed)
+
+
+if __name__ == "__main__":
+    main()
