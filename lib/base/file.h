@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,7 @@ class MappedFile {
 
   const std::byte* data() const { return data_; }
   size_t size_bytes() const { return size_bytes_; }
+  std::span<const std::byte> bytes() const { return {data_, size_bytes_}; }
   const std::filesystem::path& path() const { return path_; }
 
   // Tells the kernel that the pages wholly inside [offset, offset + n) are no longer needed in

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 
+#include "checkpoint/gguf_split.h"
 #include "checkpoint/refusal.h"
 
 namespace isobit {
@@ -23,6 +24,13 @@ float f32_le(std::span<const std::byte> bytes) {
   return std::bit_cast<float>(static_cast<uint32_t>(unsigned_le(bytes)));
 }
 
+[[noreturn]] void refuse_type(const std::string& where, std::string_view key,
+                              const GgufValue& value, const char* expected) {
+  std::string found(name(value.type));
+  if (value.type == GgufType::kArray) found += " of " + std::string(name(value.element_type));
+  refuse(where, "metadata " + shown(key) + " is " + found + ", expected " + expected);
+}
+
 }  // namespace
 
 std::string_view name(GgufType type) {
@@ -31,10 +39,43 @@ std::string_view name(GgufType type) {
   return kNames[static_cast<size_t>(type)];
 }
 
+std::optional<uint64_t> count_in(const GgufHeader& header, std::string_view key,
+                                 const std::string& where) {
+  const auto it = header.metadata.find(key);
+  if (it == header.metadata.end()) return std::nullopt;
+  const GgufValue* value = &it->second;
+  switch (value->type) {
+    case GgufType::kU8:
+    case GgufType::kU16:
+    case GgufType::kU32:
+    case GgufType::kU64:
+      return unsigned_le(value->bytes);
+    case GgufType::kI8:
+    case GgufType::kI16:
+    case GgufType::kI32:
+    case GgufType::kI64: {
+      const int64_t v = signed_le(value->bytes);
+      if (v < 0)
+        refuse(where,
+               "metadata " + shown(key) + " is " + std::to_string(v) + ", expected 0 or more");
+      return static_cast<uint64_t>(v);
+    }
+    default:
+      refuse_type(where, key, *value, "an integer");
+  }
+}
+
 GgufFile::GgufFile(const std::filesystem::path& path)
-    : file_(path),
-      where_("checkpoint '" + path.string() + "'"),
-      header_(parse_gguf(bytes(), where_)) {}
+    : where_("checkpoint '" + path.string() + "'") {
+  files_.emplace_back(path);
+  header_ = parse_gguf(files_.front().bytes(), where_);
+  if (const std::optional<GgufSplit> split = read_gguf_split(header_, path, where_))
+    header_ = open_gguf_split(*split, path.parent_path(), files_);
+}
+
+std::span<const std::byte> GgufFile::bytes_with(const StoredTensor& tensor) const {
+  return files_[tensor.file_index].bytes();
+}
 
 const GgufValue* GgufFile::find(std::string_view key) const {
   const auto it = header_.metadata.find(key);
@@ -43,9 +84,7 @@ const GgufValue* GgufFile::find(std::string_view key) const {
 
 void GgufFile::wrong_type(std::string_view key, const GgufValue& value,
                           const char* expected) const {
-  std::string found(name(value.type));
-  if (value.type == GgufType::kArray) found += " of " + std::string(name(value.element_type));
-  refuse(where_, "metadata " + shown(key) + " is " + found + ", expected " + expected);
+  refuse_type(where_, key, value, expected);
 }
 
 std::optional<std::string_view> GgufFile::string(std::string_view key) const {
@@ -72,27 +111,7 @@ std::optional<std::vector<bool>> GgufFile::booleans(std::string_view key) const 
 }
 
 std::optional<uint64_t> GgufFile::count(std::string_view key) const {
-  const GgufValue* value = find(key);
-  if (!value) return std::nullopt;
-  switch (value->type) {
-    case GgufType::kU8:
-    case GgufType::kU16:
-    case GgufType::kU32:
-    case GgufType::kU64:
-      return unsigned_le(value->bytes);
-    case GgufType::kI8:
-    case GgufType::kI16:
-    case GgufType::kI32:
-    case GgufType::kI64: {
-      const int64_t v = signed_le(value->bytes);
-      if (v < 0)
-        refuse(where_,
-               "metadata " + shown(key) + " is " + std::to_string(v) + ", expected 0 or more");
-      return static_cast<uint64_t>(v);
-    }
-    default:
-      wrong_type(key, *value, "an integer");
-  }
+  return count_in(header_, key, where_);
 }
 
 std::optional<double> GgufFile::real(std::string_view key) const {

@@ -59,6 +59,11 @@ struct GgufHeader {
 // Error(environment).
 GgufHeader parse_gguf(std::span<const std::byte> file, const std::string& where);
 
+// The integer of any type that `key` holds, 0 or more; nothing when it is absent. Throws
+// Error(environment) when it holds another type or a negative number.
+std::optional<uint64_t> count_in(const GgufHeader& header, std::string_view key,
+                                 const std::string& where);
+
 // The metadata's tokenizer section, as plain views. Lengths and ids are checked against the token
 // list.
 struct GgufTokenizer {
@@ -79,7 +84,8 @@ struct GgufTokenizer {
   std::map<std::string, std::string_view> named_chat_templates;  // tokenizer.chat_template.NAME
 };
 
-// A mapped and parsed GGUF file.
+// A mapped and parsed GGUF: one file, or all the files that one was split into (gguf_split.h), of
+// which the first has the metadata. `path` is the file, or any one of the splits.
 class GgufFile {
  public:
   explicit GgufFile(const std::filesystem::path& path);
@@ -87,9 +93,11 @@ class GgufFile {
   uint32_t version() const { return header_.version; }
   size_t alignment_bytes() const { return header_.alignment_bytes; }
   const std::map<std::string, GgufValue, std::less<>>& metadata() const { return header_.metadata; }
+  // Of all files, in their order.
   const std::vector<StoredTensor>& tensors() const { return header_.tensors; }
-  std::span<const std::byte> bytes() const { return {file_.data(), file_.size_bytes()}; }
-  const MappedFile& file() const { return file_; }
+  const std::vector<MappedFile>& files() const { return files_; }
+  // All bytes of the file that holds `tensor`.
+  std::span<const std::byte> bytes_with(const StoredTensor& tensor) const;
   const std::string& where() const { return where_; }
 
   // Typed reads: nothing when the key is absent, Error(environment) when it holds another type.
@@ -114,7 +122,7 @@ class GgufFile {
   [[noreturn]] void wrong_type(std::string_view key, const GgufValue& value,
                                const char* expected) const;
 
-  MappedFile file_;
+  std::vector<MappedFile> files_;
   std::string where_;
   GgufHeader header_;
 };

@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "base/json.h"
 #include "checkpoint/gguf_names.h"
+#include "checkpoint/mapped_checkpoint.h"
 #include "checkpoint/model_tensors.h"
 #include "checkpoint/refusal.h"
 #include "numeric/dequantise.h"
@@ -17,13 +18,13 @@ constexpr const char* kRopeFactors = "rope_freqs.weight";
 constexpr const char* kLongFactors = "rope_factors_long.weight";
 constexpr const char* kShortFactors = "rope_factors_short.weight";
 
-// What of the metadata describes the model, key by key: {"llama.block_count": "u32:1e000000", ...}.
-// Long values as digests.
+// What of the metadata describes the model, and not its tokenizer or how it was split, key by key:
+// {"llama.block_count": "u32:1e000000", ...}. Long values as digests.
 std::string metadata_json(const GgufFile& file) {
   constexpr size_t kMaxShownBytes = 64;
   Json out = Json::object();
   for (const auto& [key, value] : file.metadata()) {
-    if (key.starts_with("tokenizer.")) continue;
+    if (key.starts_with("tokenizer.") || key.starts_with("split.")) continue;
     std::string text(name(value.type));
     if (value.type == GgufType::kArray) text += "[" + std::string(name(value.element_type)) + "]";
     const auto* bytes = reinterpret_cast<const uint8_t*>(value.bytes.data());
@@ -45,7 +46,8 @@ class GgufCheckpoint final : public Checkpoint {
   explicit GgufCheckpoint(const std::filesystem::path& path) : file_(path) {
     path_ = path.string();
     format_ = "gguf";
-    files_.push_back({path.filename().string(), file_.bytes()});
+    for (const MappedFile& file : file_.files())
+      files_.push_back({file.path().filename().string(), file.bytes()});
     config_ = read_gguf_config(file_);
     stored_config_ = metadata_json(file_);
     for (const StoredTensor& stored : file_.tensors()) add(stored);
@@ -57,13 +59,12 @@ class GgufCheckpoint final : public Checkpoint {
 
   void release(const TensorView& tensor) const override { release(tensor.bytes); }
   void release(std::span<const std::byte> bytes) const override {
-    file_.file().release_pages(static_cast<size_t>(bytes.data() - file_.bytes().data()),
-                               bytes.size());
+    release_pages(file_.files(), bytes);
   }
 
  private:
   void add(const StoredTensor& stored) {
-    TensorView view = view_of(stored, file_.bytes(), file_.where());
+    TensorView view = view_of(stored, file_.bytes_with(stored), file_.where());
     if (stored.name == kRopeFactors || stored.name == kLongFactors ||
         stored.name == kShortFactors) {
       read_rope_factors(view);

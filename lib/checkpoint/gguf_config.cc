@@ -16,12 +16,6 @@ void refuse_other_kinds(const GgufFile& file) {
   if (type != "model")
     refuse(file.where(), "general.type is " + shown(type) + ", expected 'model'",
            "a part of a model cannot be run alone");
-  const uint64_t n_splits = file.count("split.count").value_or(1);
-  if (n_splits > 1) {
-    refuse(file.where(),
-           "one of " + std::to_string(n_splits) + " splits; split GGUF files are not supported",
-           "merge them with llama-gguf-split --merge");
-  }
   const bool quantised =
       std::any_of(file.tensors().begin(), file.tensors().end(),
                   [](const StoredTensor& t) { return !t.dtype || traits(*t.dtype).quantised; });

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "checkpoint/checkpoint_folder.h"
 #include "checkpoint/checkpoint_json.h"
 #include "checkpoint/fp8_scales.h"
 #include "checkpoint/hf_config.h"
@@ -20,31 +21,6 @@ namespace fs = std::filesystem;
 constexpr const char* kSingleFile = "model.safetensors";
 constexpr const char* kIndexFile = "model.safetensors.index.json";
 constexpr size_t kMaxJsonBytes = size_t{64} << 20;
-
-bool is_inside(const fs::path& path, const fs::path& folder) {
-  const auto [end, unused] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
-  return end == folder.end();
-}
-
-// `folder`/`name`, refused when it is a link that leaves the folder. The hub's cache is the one
-// layout built on such links: snapshots/REVISION/FILE points into the blobs folder beside
-// snapshots.
-fs::path file_of(const fs::path& folder, const std::string& name, const std::string& where) {
-  const fs::path path = folder / name;
-  std::error_code error;
-  const fs::path real = fs::canonical(path, error);
-  if (error) refuse(where, "no file " + shown(name), "is the download complete?");
-  const fs::path home = fs::canonical(folder);
-  const bool in_hub_cache = home.parent_path().filename() == "snapshots" &&
-                            is_inside(real, home.parent_path().parent_path() / "blobs");
-  if (!is_inside(real, home) && !in_hub_cache) {
-    refuse(
-        where,
-        shown(name) + " is a link to " + shown(real.string()) + ", outside the checkpoint's folder",
-        "copy the file into the folder");
-  }
-  return path;
-}
 
 bool has_file(const fs::path& folder, const char* name) {
   std::error_code error;

@@ -20,6 +20,7 @@ struct StoredTensor {
   std::vector<int64_t> shape;  // outermost first, each >= 0
   size_t offset_bytes = 0;     // from the start of the file
   size_t n_bytes = 0;
+  size_t file_index = 0;  // which of the files, of a GGUF in several
 };
 
 // The view of `tensor` in `file`. Throws Error(environment) naming the tensor when its type has no

@@ -140,9 +140,11 @@ void add_config(const Checkpoint& checkpoint, ItemList& items) {
 void add_weights(const FingerprintInputs& inputs, ThreadPool& pool, ItemList& items) {
   const Checkpoint& checkpoint = *inputs.checkpoint;
   const WeightDigests digests = digest_weights(checkpoint, pool);
-  for (const WeightDigests::Named& file : digests.files) {
+  for (size_t i = 0; i < digests.files.size(); ++i) {
+    const WeightDigests::Named& file = digests.files[i];
     // The name of a GGUF is the user's; those of shards belong to the checkpoint.
-    const std::string name = checkpoint.format() == "gguf" ? "gguf" : file.name;
+    const std::string gguf = digests.files.size() == 1 ? "gguf" : "gguf-" + std::to_string(i + 1);
+    const std::string name = checkpoint.format() == "gguf" ? gguf : file.name;
     items.measured(kClass, "file." + name + ".sha256", hex(file.digest));
   }
   for (const WeightDigests::Named& tensor : digests.tensors) {

@@ -432,7 +432,7 @@ TEST_CASE("what a GGUF asks for and this version cannot compute is refused by it
   CHECK(with([](GgufWriter& w) { w.u32("tokenizer.ggml.eot_token_id", 3); }) ==
         "tokenizer.ggml.eot_token_id is 3, outside the vocabulary of 3");
   CHECK(with([](GgufWriter& w) { w.u32("split.count", 2); }) ==
-        "one of 2 splits; split GGUF files are not supported");
+        "one of 2 files of a split GGUF, but not named NAME-00001-of-0000N.gguf");
   CHECK(with([](GgufWriter& w) { w.string("general.type", "adapter"); }) ==
         "general.type is 'adapter', expected 'model'");
   CHECK(with([](GgufWriter& w) { w.u32("general.type", 1); }) ==
