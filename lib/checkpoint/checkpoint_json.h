@@ -10,8 +10,8 @@
 namespace isobit {
 
 // One JSON object. Throws Error(environment) beginning with `where` when the text is not JSON, has
-// a duplicate key, is not an object, or has more keys than any model has tensors (the reader's cost
-// grows with the square of an object's keys).
+// a duplicate key, is not an object, or has more keys or values than any model needs (a value can
+// take 50 times the memory of its text).
 Json parse_checkpoint_json(std::string_view text, const std::string& where);
 
 }  // namespace isobit

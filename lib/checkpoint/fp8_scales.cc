@@ -43,7 +43,7 @@ const TensorView& scales_of(const std::string& name,
 }
 
 int64_t divide_up(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
+  return a / b + (a % b != 0 ? 1 : 0);  // b comes from the file: a + b may not fit
 }
 
 void attach(TensorView& weight, const TensorView& scales, const Block& block,

@@ -49,10 +49,10 @@ class GgufCheckpoint final : public Checkpoint {
     for (const MappedFile& file : file_.files())
       files_.push_back({file.path().filename().string(), file.bytes()});
     config_ = read_gguf_config(file_);
+    check_sizes(config_, file_.where());
     stored_config_ = metadata_json(file_);
     for (const StoredTensor& stored : file_.tensors()) add(stored);
     config_.tied_head = !tensors_.contains("lm_head.weight");
-    check_sizes(config_, file_.where());
     check_tensors(config_, tensors_, file_.where());
     mark_permuted_rows();
   }

@@ -12,6 +12,9 @@ constexpr size_t kMaxTensorNameBytes =
     64;  // llama.cpp keeps names in 64 bytes, one of them the terminator
 constexpr uint32_t kMaxDims = 4;
 constexpr size_t kMaxAlignment = 65536;
+// What describes an entry here takes ten times the bytes of a short one, so their number is bounded
+// too. Real files have some dozens of values and at most some thousands of tensors.
+constexpr uint64_t kMaxEntries = 65536;
 
 struct FileType {
   uint32_t id;
@@ -134,6 +137,7 @@ void read_array(Cursor& cursor, GgufValue& value, const std::string& what) {
   }
   value.n_elements = static_cast<size_t>(n);
   if (value.element_type == GgufType::kString) {
+    value.strings.reserve(value.n_elements);  // at most twice the bytes that are left
     for (uint64_t i = 0; i < n; ++i) value.strings.push_back(cursor.string(what + " element"));
     return;
   }
@@ -291,6 +295,18 @@ void check_data_section(GgufHeader& header, size_t data_at, size_t file_bytes,
   }
 }
 
+void check_counts(uint64_t n_tensors, uint64_t n_metadata, const std::string& where) {
+  const auto check = [&](uint64_t n, const char* what) {
+    if (n <= kMaxEntries) return;
+    refuse(
+        where,
+        std::to_string(n) + " " + what + ", at most " + std::to_string(kMaxEntries) + " are read",
+        "the file is damaged, or no model");
+  };
+  check(n_tensors, "tensors");
+  check(n_metadata, "metadata values");
+}
+
 void check_version(uint32_t version, const std::string& where) {
   if (version == 2 || version == 3) return;
   if ((version & 0xFFFF) == 0 && version != 0) {
@@ -316,6 +332,7 @@ GgufHeader parse_gguf(std::span<const std::byte> file, const std::string& where)
   check_version(header.version, where);
   const uint64_t n_tensors = cursor.u64("the tensor count");
   const uint64_t n_metadata = cursor.u64("the metadata count");
+  check_counts(n_tensors, n_metadata, where);
   read_metadata(cursor, n_metadata, header);
   header.alignment_bytes = read_alignment(header, where);
 

@@ -198,8 +198,9 @@ void read_rotary_dim(const ConfigFields& fields, ModelConfig& config) {
   if (part == 1) return;
   if (config.architecture != "phi3")
     refuse(where, "partial_rotary_factor other than 1 is not supported");
-  config.rotary_dim = static_cast<int64_t>(static_cast<double>(config.head_dim) * part);
-  if (!(part > 0 && part < 1) || config.rotary_dim < 2 || config.rotary_dim % 2 != 0) {
+  if (part > 0 && part < 1)
+    config.rotary_dim = static_cast<int64_t>(static_cast<double>(config.head_dim) * part);
+  if (config.rotary_dim < 2 || config.rotary_dim % 2 != 0) {
     refuse(where, "partial_rotary_factor " + Json(part).dump() + " of heads of " +
                       std::to_string(config.head_dim) + " elements leaves no even number of them");
   }

@@ -1,11 +1,21 @@
 #include "checkpoint/open.h"
 
+#include <fstream>
+
+#include "checkpoint/foreign_format.h"
 #include "checkpoint/gguf_checkpoint.h"
 #include "checkpoint/refusal.h"
 #include "checkpoint/safetensors_checkpoint.h"
 
 namespace isobit {
 namespace {
+
+// A GGUF under any name is one.
+bool begins_as_gguf(const std::filesystem::path& path) {
+  char magic[4] = {};
+  std::ifstream(path, std::ios::binary).read(magic, sizeof magic);
+  return std::string_view(magic, sizeof magic) == "GGUF";
+}
 
 std::unique_ptr<Checkpoint> open_existing(const std::filesystem::path& path,
                                           const std::string& where) {
@@ -16,6 +26,8 @@ std::unique_ptr<Checkpoint> open_existing(const std::filesystem::path& path,
     refuse(where, missing ? "no such file or folder" : error.message());
   }
   if (std::filesystem::is_directory(status)) return open_safetensors_checkpoint(path);
+  const std::optional<ForeignFormat> format = foreign_format(path.filename().string());
+  if (format && !begins_as_gguf(path)) refuse(where, format->what, format->hint);
   if (path.extension() == ".safetensors") {
     refuse(where, "one file of a checkpoint", "give the folder that holds it and config.json");
   }

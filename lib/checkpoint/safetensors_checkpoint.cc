@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "checkpoint/checkpoint_folder.h"
 #include "checkpoint/checkpoint_json.h"
+#include "checkpoint/foreign_format.h"
 #include "checkpoint/fp8_scales.h"
 #include "checkpoint/hf_config.h"
 #include "checkpoint/mapped_checkpoint.h"
@@ -86,7 +87,7 @@ class SafetensorsCheckpoint final : public MappedCheckpoint {
 
  private:
   void read_configuration() {
-    if (!has_file(folder_, "config.json")) refuse(where_, "no config.json", folder_hint());
+    if (!has_file(folder_, "config.json")) refuse_folder("no config.json");
     json_ = read_json(folder_, "config.json", where_);
     config_ = read_hf_config(json_, where_ + ": config.json");
     stored_config_ = canonical_json(json_);
@@ -98,12 +99,17 @@ class SafetensorsCheckpoint final : public MappedCheckpoint {
     check_sizes(config_, where_ + ": config.json");
   }
 
-  std::string folder_hint() const {
+  // A folder without what makes it a checkpoint is one of something else more often than empty.
+  [[noreturn]] void refuse_folder(const std::string& what) const {
     for (const auto& entry : fs::directory_iterator(folder_)) {
+      const std::string name = entry.path().filename().string();
       if (entry.path().extension() == ".gguf")
-        return "the folder holds '" + entry.path().filename().string() + "': give that file";
+        refuse(where_, what, "the folder holds '" + name + "': give that file");
     }
-    return "give the folder of a Hugging Face checkpoint, or a .gguf file";
+    if (const std::optional<ForeignFile> file = find_foreign_file(folder_))
+      refuse(where_, what + ", but " + shown(file->name) + ": " + file->format.what,
+             file->format.hint);
+    refuse(where_, what, "give the folder of a Hugging Face checkpoint, or a .gguf file");
   }
 
   void map_tensors() {
@@ -119,7 +125,7 @@ class SafetensorsCheckpoint final : public MappedCheckpoint {
       files = index.files;
     } else {
       if (!has_file(folder_, kSingleFile))
-        refuse(where_, "neither model.safetensors nor model.safetensors.index.json", folder_hint());
+        refuse_folder("neither model.safetensors nor model.safetensors.index.json");
       add_file(kSingleFile, nullptr);
       files.insert(kSingleFile);
     }

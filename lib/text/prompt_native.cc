@@ -51,7 +51,9 @@ void read_logit_bias(const JsonFields& fields, PromptSampling& sampling) {
     if (key.empty() || key.size() > 9 || key.find_first_not_of("0123456789") != std::string::npos) {
       bias.fail("\"" + key + "\": expected a token id as the key");
     }
-    sampling.logit_bias.emplace_back(std::stoi(key), bias.real(key.c_str()));
+    // Not bias.real(key), which looks the key up: a stranger's line may have a million of them.
+    if (!it->is_number()) bias.fail("\"" + key + "\": expected a number, found " + describe(*it));
+    sampling.logit_bias.emplace_back(std::stoi(key), it->get<double>());
   }
   std::sort(sampling.logit_bias.begin(), sampling.logit_bias.end());
   for (size_t i = 1; i < sampling.logit_bias.size(); ++i) {  // "7" and "07"
@@ -80,7 +82,13 @@ Json sampling_json(const PromptSampling& sampling) {
   put(json, "presence_penalty", sampling.presence_penalty);
   put(json, "seed", sampling.seed);
   put(json, "n", sampling.n);
-  for (const auto& [id, bias] : sampling.logit_bias) json["logit_bias"][std::to_string(id)] = bias;
+  if (sampling.logit_bias.empty()) return json;
+  // Appended: the ids are unique, and operator[] would compare each with all before it.
+  Json biases = Json::object();
+  std::vector<std::pair<const std::string, Json>>& members = biases.get_ref<Json::object_t&>();
+  for (const auto& [id, bias] : sampling.logit_bias)
+    members.emplace_back(std::to_string(id), Json(bias));
+  json["logit_bias"] = std::move(biases);
   return json;
 }
 

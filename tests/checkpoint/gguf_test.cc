@@ -142,10 +142,17 @@ TEST_CASE("any flipped bit is refused or leaves every tensor inside the file") {
 
 TEST_CASE("no length is believed past the end of the file") {
   const uint64_t huge = uint64_t{1} << 63;
-  CHECK(refusal_of("GGUF" + little_endian(3, 4) + little_endian(0, 8) + little_endian(huge, 8))
-            .starts_with("f: metadata key 0 (length)"));
-  CHECK(refusal_of("GGUF" + little_endian(3, 4) + little_endian(huge, 8) + little_endian(0, 8))
-            .starts_with("f: name of tensor 0 (length)"));
+  const auto start = [](uint64_t n_tensors, uint64_t n_metadata) {
+    return "GGUF" + little_endian(3, 4) + little_endian(n_tensors, 8) +
+           little_endian(n_metadata, 8);
+  };
+  CHECK(refusal_of(start(0, huge)) ==
+        "f: 9223372036854775808 metadata values, at most 65536 are read");
+  CHECK(refusal_of(start(huge, 0)) == "f: 9223372036854775808 tensors, at most 65536 are read");
+  CHECK(refusal_of(start(0, 65536)) ==
+        "f: metadata key 0 (length) takes 8 bytes at byte 24, but only 0 are left");
+  CHECK(refusal_of(start(65536, 0)) ==
+        "f: name of tensor 0 (length) takes 8 bytes at byte 24, but only 0 are left");
   const std::string head = "GGUF" + little_endian(3, 4) + little_endian(0, 8) + little_endian(1, 8);
   CHECK(refusal_of(head + little_endian(huge, 8)) ==
         "f: metadata key 0 takes 9223372036854775808 bytes at byte 32, but only 0 are left");

@@ -105,9 +105,39 @@ TEST_CASE("arithmetic that this version does not have is refused by name") {
         "c: hidden_act 'relu' is not supported");
   CHECK(refused([](Json& c) { c["num_local_experts"] = 8; }) ==
         "c: a llama model with experts is not supported");
+}
+
+TEST_CASE(
+    "weights quantised by what this version cannot read are refused by name, with what it can") {
+  for (const std::string method : {"gptq", "awq", "bitsandbytes", "compressed-tensors", "mxfp4",
+                                   "hqq", "aqlm", "quanto", "torchao", "fbgemm_fp8"}) {
+    CAPTURE(method);
+    Json config = SmallModel().config();
+    config["quantization_config"] = {{"quant_method", method}};
+    try {
+      read_hf_config(config, "c");
+      FAIL("accepted");
+    } catch (const Error& e) {
+      CHECK(e.message() == "c: weights quantised by '" + method + "' are not supported");
+      CHECK(e.hint() == "this version reads FP8 (quant_method 'fp8') and the block types of GGUF");
+    }
+  }
   CHECK(refused([](Json& c) {
-          c["quantization_config"] = {{"quant_method", "gptq"}};
-        }) == "c: weights quantised by 'gptq' are not supported");
+          c["quantization_config"] = {{"bits", 4}};
+        }) == "c: weights quantised by 'an unnamed method' are not supported");
+  CHECK(refused([](Json& c) { c["quantization_config"] = "gptq"; }) ==
+        "c: quantization_config is '\"gptq\"', expected an object");
+}
+
+TEST_CASE("a share of rotary elements that is no share is refused before it is counted") {
+  for (const double share : {1e300, -1e300, 0.0, -0.5, 2.0, 1e-300}) {
+    CAPTURE(share);
+    CHECK(refused([&](Json& c) {
+            c["model_type"] = "phi3";
+            c["architectures"] = {"Phi3ForCausalLM"};
+            c["partial_rotary_factor"] = share;
+          }).starts_with("c: partial_rotary_factor "));
+  }
 }
 
 TEST_CASE("a scaling without its numbers, or with impossible ones, is refused by the field") {

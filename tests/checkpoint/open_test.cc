@@ -243,6 +243,15 @@ TEST_CASE("a link that leaves the folder is refused, except into the blobs of th
   fs::create_symlink("nowhere", folder.path() / "model.safetensors");
   CHECK(refusal_of(folder.path()) == "no file 'model.safetensors'");
 
+  const TemporaryFolder sharded;
+  const Shards shards;
+  shards.write(sharded);
+  fs::remove(sharded.path() / shards.second);
+  fs::create_symlink(target, sharded.path() / shards.second);
+  CHECK(refusal_of(sharded.path()) == "'" + shards.second + "' is a link to '" +
+                                          fs::canonical(target).string() +
+                                          "', outside the checkpoint's folder");
+
   const TemporaryFolder cache;
   const fs::path snapshot = cache.path() / "models--x" / "snapshots" / "rev",
                  blobs = cache.path() / "models--x" / "blobs";

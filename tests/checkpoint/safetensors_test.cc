@@ -159,8 +159,11 @@ TEST_CASE("the buffer has no hole, no overlap and no rest, and no name twice") {
       refusal_of_header("{" + a + b("[0,4]") + "}", 4) ==
       "f: tensor 'b' begins at byte 0 of the buffer, but the one before it ends at 4 (an overlap)");
   CHECK(refusal_of_header("{" + a + "}", 7) == "f: 3 bytes after the last tensor belong to none");
-  CHECK(refusal_of_header("{" + a + "," + a + "}", 4).find("duplicate key \"a\"") !=
-        std::string::npos);
+  const std::string other_a = R"("a":{"dtype":"U8","shape":[4],"data_offsets":[4,8]})";
+  CHECK(refusal_of_header("{" + a + "," + a + "}", 4) ==
+        "f: header: not valid JSON: duplicate key \"a\"");
+  CHECK(refusal_of_header("{" + a + "," + other_a + "}", 8) ==
+        "f: header: not valid JSON: duplicate key \"a\"");
   CHECK(
       refusal_of_header(R"({"t":{"dtype":"U8","dtype":"I8","shape":[0],"data_offsets":[0,0]}})", 0)
           .find("duplicate key \"dtype\"") != std::string::npos);
@@ -172,6 +175,9 @@ TEST_CASE("a header made to exhaust memory or time is refused before it is built
   std::string keys = "{";
   for (int i = 0; i < 70'000; ++i) keys += (i ? ",\"" : "\"") + std::to_string(i) + "\":1";
   CHECK(refusal_of(safetensors_bytes(keys + "}", "")) == "f: header: more than 60000 keys");
+  std::string values = "{\"a\":[";
+  for (int i = 0; i < 300'000; ++i) values += "[],";
+  CHECK(refusal_of(safetensors_bytes(values + "0]}", "")) == "f: header: more than 300000 values");
 }
 
 TEST_CASE("names are shown as printable text, however they are spelled") {

@@ -7,8 +7,8 @@
 // LLVMFuzzerTestOneInput (fuzz_entry.cc), which turns these into a crash:
 // - an exception that is not isobit's Error, and an Error that says that isobit itself is wrong;
 // - more live bytes from operator new, at any moment, than kInputBytesFactor times the input's
-//   size and the target's allowance: a length in a file must never be believed.
-// Time is limited outside: 5 s an input, by libFuzzer's -timeout or by the replay.
+//   size and the target's allowance: a length in a file must never be believed;
+// - more than 5 s of the process's time.
 #pragma once
 
 #include <cstddef>

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "checkpoint/gguf_checkpoint.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/stored_rows.h"
 #include "text/tokenizer.h"
 
 namespace isobit::test {
@@ -89,7 +90,10 @@ void read_hostile(std::string_view input) {
         "a tensor outside the file");
   }
   unless_refused([&] { read_tokenizer(file); });
-  unless_refused([&] { (void)open_gguf_checkpoint(on_disk.path()); });
+  unless_refused([&] {
+    const auto checkpoint = open_gguf_checkpoint(on_disk.path());
+    for (const auto& [name, view] : checkpoint->tensors()) read_rows(view);
+  });
 }
 
 }  // namespace isobit::test

@@ -20,6 +20,21 @@ CONFIG = {
     "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "tie_word_embeddings": True,
     "hidden_act": "silu", "bos_token_id": 1, "eos_token_id": [2],
 }  # fmt: skip
+FAMILIES = [
+    ("qwen3", "Qwen3", {}),
+    ("qwen3_moe", "Qwen3Moe", {"num_experts": 4, "num_experts_per_tok": 2, "norm_topk_prob": True,
+                               "moe_intermediate_size": 8, "mlp_only_layers": [0]}),
+    ("mixtral", "Mixtral", {"num_local_experts": 4, "num_experts_per_tok": 2}),
+    ("gemma2", "Gemma2", {"query_pre_attn_scalar": 4, "final_logit_softcapping": 30.0,
+                          "sliding_window": 8, "hidden_activation": "gelu_pytorch_tanh"}),
+    ("gemma3_text", "Gemma3", {"rope_local_base_freq": 1e4, "sliding_window": 8,
+                               "layer_types": ["sliding_attention"]}),
+    ("phi3", "Phi3", {"partial_rotary_factor": 0.5, "original_max_position_embeddings": 32,
+                      "rope_scaling": {"type": "longrope", "short_factor": [1.0],
+                                       "long_factor": [2.0]}}),
+    ("olmo2", "Olmo2", {}),
+    ("smollm3", "SmolLM3", {"no_rope_layers": [1], "no_rope_layer_interval": 4}),
+]  # fmt: skip
 TENSORS = {
     "token_embd.weight": [4, 3], "blk.0.attn_norm.weight": [4], "blk.0.attn_q.weight": [4, 8],
     "blk.0.attn_k.weight": [4, 4], "blk.0.attn_v.weight": [4, 4],
@@ -88,6 +103,15 @@ def gguf_seeds():
                      token_type=(5, [1, 1, 3]), bos_token_id=1, eos_token_id=2)  # fmt: skip
     yield gguf({**model_metadata(), **bpe, "tokenizer.chat_template": "{{ messages }}"}, TENSORS)
     yield gguf({**model_metadata("qwen2"), **bpe}, TENSORS)
+    for name in ("qwen3", "qwen3moe", "gemma2", "gemma3", "phi3", "olmo2", "smollm3"):
+        more = {f"{name}.expert_count": 2, f"{name}.expert_used_count": 1,
+                f"{name}.expert_feed_forward_length": 6, f"{name}.attention.sliding_window": 8,
+                f"{name}.rope.scaling.type": "yarn", f"{name}.rope.scaling.factor": 2.0}  # fmt: skip
+        experts = {"blk.0.ffn_gate_inp.weight": [4, 2], "blk.0.ffn_gate_exps.weight": [4, 6, 2],
+                   "blk.0.ffn_up_exps.weight": [4, 6, 2], "blk.0.ffn_down_exps.weight": [6, 4, 2],
+                   "blk.0.attn_q_norm.weight": [4], "blk.0.attn_k_norm.weight": [4]}  # fmt: skip
+        yield gguf({**model_metadata(name), **bpe}, {**TENSORS, **experts})
+        yield gguf({**model_metadata(name), **more, **bpe}, {**TENSORS, **experts})
     spm = vocabulary("llama", ["<unk>", "<0x0A>", "▁a"], scores=(6, [0.0, 0.0, -1.0]),
                      token_type=(5, [2, 6, 1]), unknown_token_id=0)  # fmt: skip
     yield gguf({**spm, "tokenizer.ggml.add_space_prefix": True}, {})
@@ -190,9 +214,57 @@ def config_seeds():
     yield changed(rope_parameters={"rope_theta": 1e4, "rope_type": "default"}, rope_theta=None)
     yield changed(rope_scaling={"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0,
                                 "high_freq_factor": 4.0, "original_max_position_embeddings": 64})  # fmt: skip
+    llama3 = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+    yield changed(rope_parameters={"rope_type": "llama3", "rope_theta": 1e4,
+                                   "original_max_position_embeddings": 32, **llama3})  # fmt: skip
+    yield changed(rope_scaling={"type": "yarn", "factor": 4.0, "beta_fast": 32,
+                                "original_max_position_embeddings": 16})  # fmt: skip
+    for model_type, name, more in FAMILIES:
+        yield changed(model_type=model_type, architectures=[name + "ForCausalLM"], **more)
     yield changed(model_type="mistral", architectures=["MistralForCausalLM"], sliding_window=None)
     yield changed(model_type="qwen2", architectures=["Qwen2ForCausalLM"], use_sliding_window=False)
     yield changed(quantization_config={"quant_method": "gptq", "bits": 4}, dtype="bfloat16")
+
+
+def folder_seeds():
+    names = {
+        "token_embd": "model.embed_tokens", "output_norm": "model.norm",
+        "blk.0.attn_norm": "model.layers.0.input_layernorm",
+        "blk.0.attn_q": "model.layers.0.self_attn.q_proj",
+        "blk.0.attn_k": "model.layers.0.self_attn.k_proj",
+        "blk.0.attn_v": "model.layers.0.self_attn.v_proj",
+        "blk.0.attn_output": "model.layers.0.self_attn.o_proj",
+        "blk.0.ffn_norm": "model.layers.0.post_attention_layernorm",
+        "blk.0.ffn_gate": "model.layers.0.mlp.gate_proj",
+        "blk.0.ffn_up": "model.layers.0.mlp.up_proj",
+        "blk.0.ffn_down": "model.layers.0.mlp.down_proj",
+    }  # fmt: skip
+
+    def model(matrix_type, n_bytes, scales):
+        header, at = {}, 0
+
+        def add(name, dtype, shape, size):
+            nonlocal at
+            for d in shape:
+                size *= d
+            header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [at, at + size]}
+            at += size
+
+        for stored, dims in TENSORS.items():
+            name = names[stored.removesuffix(".weight")] + ".weight"
+            if len(dims) == 1 or stored.startswith("token"):
+                add(name, "F32", dims[::-1], 4)
+            else:
+                add(name, matrix_type, dims[::-1], n_bytes)
+                if scales:
+                    add(name + "_scale_inv", "F32", [1, 1], 4)
+        return safetensors(header, at)
+
+    config = json.dumps(CONFIG, separators=(",", ":")).encode()
+    yield config + b"\0" + model("F32", 4, scales=False)
+    yield config + b"\0" + model("BF16", 2, scales=False)
+    fp8 = {**CONFIG, "quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128]}}
+    yield json.dumps(fp8, separators=(",", ":")).encode() + b"\0" + model("F8_E4M3", 1, scales=True)
 
 
 def prompts_seeds():
@@ -210,7 +282,7 @@ def prompts_seeds():
 SEEDS = {
     "safetensors": safetensors_seeds, "gguf": gguf_seeds, "tokenizer": tokenizer_seeds,
     "template_source": template_source_seeds, "template_data": template_data_seeds,
-    "config": config_seeds, "prompts": prompts_seeds,
+    "config": config_seeds, "folder": folder_seeds, "prompts": prompts_seeds,
 }  # fmt: skip
 
 

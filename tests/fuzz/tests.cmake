@@ -18,3 +18,8 @@ foreach(target IN LISTS fuzz_targets)
   endif()
 endforeach()
 add_custom_target(fuzz DEPENDS ${fuzz_programs})
+
+# Memory on large files that lie: metered like the targets, in a program of its own.
+add_executable(test_memory tests/fuzz/memory_test.cc tests/fuzz/allocation_meter.cc)
+target_link_libraries(test_memory PRIVATE isobit_test_main isobit_checkpoint isobit_text)
+add_test(NAME memory COMMAND test_memory)
