@@ -47,7 +47,7 @@ int64_t kv_bytes_per_token(const ModelConfig& c) {
 
 // The embedding stays in the mapped file; a tied head is a packed copy of it.
 bool is_packed(const ModelConfig& config, const TensorView& tensor) {
-  return tensor.shape.size() == 2 &&
+  return tensor.shape.size() >= 2 &&
          (tensor.name != "model.embed_tokens.weight" || config.tied_head);
 }
 
@@ -88,6 +88,20 @@ std::string id_list(const std::vector<int32_t>& ids) {
   return ids.empty() ? "none" : fmt::format("{}", fmt::join(ids, ", "));
 }
 
+bool is_scaled(const RopeConfig& rope) {
+  RopeConfig plain;
+  plain.theta = rope.theta;
+  return rope != plain;
+}
+
+std::string rope_words(const ModelConfig& c) {
+  std::string out;
+  for (const RopeConfig& rope : c.ropes)
+    out += fmt::format("{}theta {}{}", out.empty() ? "" : "; ", rope.theta,
+                       is_scaled(rope) ? ", scaled" : "");
+  return out;
+}
+
 std::string model_listing(const CheckpointFacts& facts) {
   const ModelConfig& c = facts.checkpoint->config();
   std::string out = "model\n";
@@ -101,8 +115,7 @@ std::string model_listing(const CheckpointFacts& facts) {
   out += fact("vocabulary",
               fmt::format("{} rows, {} head", c.vocab_size, c.tied_head ? "tied" : "separate"));
   out += fact("context", fmt::format("{} tokens", c.max_positions));
-  out += fact("rope", fmt::format("theta {}{}", c.rope_theta,
-                                  c.rope_factors.empty() ? "" : ", with factors"));
+  out += fact("rope", rope_words(c));
   out += fact("norm eps", fmt::format("{}", c.rms_norm_eps));
   out += fact("BOS, EOS ids", id_list(c.bos_token_ids) + "; " + id_list(c.eos_token_ids));
   out += fact("segments (R)", fmt::format("{} (tensor parallelism divides it)", c.n_segments()));
@@ -166,21 +179,16 @@ std::string listing(const CheckpointFacts& facts, const InspectCheckpointArgumen
 }
 
 Json config_json(const ModelConfig& c) {
-  return {{"hidden_size", c.hidden_size},
-          {"intermediate_size", c.intermediate_size},
-          {"n_layers", c.n_layers},
-          {"n_heads", c.n_heads},
-          {"n_kv_heads", c.n_kv_heads},
-          {"head_dim", c.head_dim},
-          {"vocab_size", c.vocab_size},
-          {"max_positions", c.max_positions},
-          {"rms_norm_eps", c.rms_norm_eps},
-          {"rope_theta", c.rope_theta},
-          {"rope_factors", !c.rope_factors.empty()},
-          {"tied_head", c.tied_head},
-          {"qkv_bias", c.qkv_bias},
-          {"bos_token_ids", c.bos_token_ids},
-          {"eos_token_ids", c.eos_token_ids},
+  Json ropes = Json::array();
+  for (const RopeConfig& rope : c.ropes)
+    ropes.push_back({{"theta", rope.theta}, {"scaled", is_scaled(rope)}});
+  return {{"hidden_size", c.hidden_size},     {"intermediate_size", c.intermediate_size},
+          {"n_layers", c.n_layers},           {"n_heads", c.n_heads},
+          {"n_kv_heads", c.n_kv_heads},       {"head_dim", c.head_dim},
+          {"vocab_size", c.vocab_size},       {"max_positions", c.max_positions},
+          {"rms_norm_eps", c.rms_norm_eps},   {"ropes", ropes},
+          {"tied_head", c.tied_head},         {"qkv_bias", c.qkv_bias},
+          {"bos_token_ids", c.bos_token_ids}, {"eos_token_ids", c.eos_token_ids},
           {"n_segments", c.n_segments()}};
 }
 

@@ -145,13 +145,18 @@ bool is_decimal_digit(uint32_t c) {
   return utf8proc_category(static_cast<utf8proc_int32_t>(c)) == UTF8PROC_CATEGORY_ND;
 }
 
+// The tables of the normalizers are older than all that is newer than PCRE2's.
+static bool is_frozen(const FrozenClass& frozen, uint32_t c, bool is_in_today) {
+  return frozen.contains(c, is_in_today && !is_newer_character(c));
+}
+
 bool is_punctuation(uint32_t c) {
   if (c < 0x80)
     return (c >= 0x21 && c <= 0x2F) || (c >= 0x3A && c <= 0x40) || (c >= 0x5B && c <= 0x60) ||
            (c >= 0x7B && c <= 0x7E);
   const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
-  return frozen_punctuation().contains(
-      c, category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_PO);
+  return is_frozen(frozen_punctuation(), c,
+                   category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_PO);
 }
 
 bool is_word_character(uint32_t c) {
@@ -178,21 +183,21 @@ bool is_word_character(uint32_t c) {
 
 bool is_nonspacing_mark(uint32_t c) {
   const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
-  return frozen_nonspacing_mark().contains(c, category == UTF8PROC_CATEGORY_MN);
+  return is_frozen(frozen_nonspacing_mark(), c, category == UTF8PROC_CATEGORY_MN);
 }
 
 bool is_mark(uint32_t c) {
   const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
-  return frozen_mark().contains(c, category == UTF8PROC_CATEGORY_MN ||
-                                       category == UTF8PROC_CATEGORY_MC ||
-                                       category == UTF8PROC_CATEGORY_ME);
+  return is_frozen(frozen_mark(), c,
+                   category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC ||
+                       category == UTF8PROC_CATEGORY_ME);
 }
 
 bool is_control_or_other(uint32_t c) {
   const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
-  return frozen_other().contains(c, category == UTF8PROC_CATEGORY_CC ||
-                                        category == UTF8PROC_CATEGORY_CF ||
-                                        category == UTF8PROC_CATEGORY_CO);
+  return is_frozen(frozen_other(), c,
+                   category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF ||
+                       category == UTF8PROC_CATEGORY_CO);
 }
 
 void append_lowercase(std::string& out, uint32_t c) {

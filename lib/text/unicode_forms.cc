@@ -10,6 +10,8 @@
 
 #include "base/error.h"
 #include "text/unicode.h"
+#include "text/unicode_frozen.h"
+#include "text/unicode_newer.h"
 
 namespace isobit {
 namespace {
@@ -34,6 +36,12 @@ void append_decomposed(uint32_t c, utf8proc_option_t options, CodePoints& out) {
   out.insert(out.end(), parts, parts + n);
 }
 
+// Hugging Face's tables are of Unicode 9: what came later stands where it is and parts its
+// neighbours.
+bool is_unknown(uint32_t c) {
+  return c >= 0x300 && (!frozen_normalization().contains(c, true) || is_newer_character(c));
+}
+
 // Runs of marks by class, those of one class as they stood (Unicode standard, D109).
 void order_marks(CodePoints& text) {
   for (auto begin = text.begin(); begin != text.end();) {
@@ -47,6 +55,17 @@ void order_marks(CodePoints& text) {
                      [](auto a, auto b) { return combining_class(a) < combining_class(b); });
     begin = end;
   }
+}
+
+// Appends what was decomposed, ordered and, when `options` say so, composed; and forgets it.
+void append_composed(CodePoints& points, utf8proc_option_t options, std::string& out) {
+  order_marks(points);
+  const auto n = utf8proc_normalize_utf32(points.data(),
+                                          static_cast<utf8proc_ssize_t>(points.size()), options);
+  ISOBIT_REQUIRE(n >= 0 && static_cast<size_t>(n) <= points.size());
+  for (utf8proc_ssize_t i = 0; i < n; ++i)
+    append_utf8(out, static_cast<uint32_t>(points[static_cast<size_t>(i)]));
+  points.clear();
 }
 
 }  // namespace
@@ -63,21 +82,20 @@ std::string to_unicode_form(std::string_view text, UnicodeForm form) {
   const auto options = static_cast<utf8proc_option_t>(
       UTF8PROC_STABLE | (composes ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE) |
       (is_compatible ? UTF8PROC_COMPAT : 0));
-  CodePoints points;
-  points.reserve(text.size());
-  for (size_t at = 0; at < text.size();) {
-    const CodePoint c = code_point_at(text, at);
-    append_decomposed(c.value, options, points);
-    at += c.n_bytes;
-  }
-  order_marks(points);
-  const auto n = utf8proc_normalize_utf32(points.data(),
-                                          static_cast<utf8proc_ssize_t>(points.size()), options);
-  ISOBIT_REQUIRE(n >= 0 && static_cast<size_t>(n) <= points.size());
   std::string out;
   out.reserve(text.size());
-  for (utf8proc_ssize_t i = 0; i < n; ++i)
-    append_utf8(out, static_cast<uint32_t>(points[static_cast<size_t>(i)]));
+  CodePoints points;
+  for (size_t at = 0; at < text.size();) {
+    const CodePoint c = code_point_at(text, at);
+    if (is_unknown(c.value)) {
+      append_composed(points, options, out);
+      append_utf8(out, c.value);
+    } else {
+      append_decomposed(c.value, options, points);
+    }
+    at += c.n_bytes;
+  }
+  append_composed(points, options, out);
   return out;
 }
 

@@ -33,5 +33,7 @@ FrozenClass frozen_other();
 FrozenClass frozen_nonspacing_mark();
 FrozenClass frozen_mark();
 FrozenClass frozen_punctuation();
+// Characters that normal forms know of: all others are neither decomposed nor composed nor ordered.
+FrozenClass frozen_normalization();
 
 }  // namespace isobit

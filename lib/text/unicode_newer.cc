@@ -33,15 +33,15 @@ const std::vector<NewerRange>& in_order() {
 
 constexpr unsigned kFirstLeadByte = 0xE0;  // none of them is below U+0800
 
-bool is_newer(uint32_t c) {
+}  // namespace
+
+bool is_newer_character(uint32_t c) {
   const std::vector<NewerRange>& ranges = in_order();
   const auto it =
       std::lower_bound(ranges.begin(), ranges.end(), c,
                        [](const NewerRange& r, uint32_t value) { return r.last < value; });
   return it != ranges.end() && it->first <= c;
 }
-
-}  // namespace
 
 bool has_newer_character(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
@@ -50,7 +50,7 @@ bool has_newer_character(std::string_view text) {
       continue;
     }
     const CodePoint c = code_point_at(text, at);
-    if (is_newer(c.value)) return true;
+    if (is_newer_character(c.value)) return true;
     at += c.n_bytes;
   }
   return false;

@@ -9,6 +9,8 @@
 
 namespace isobit {
 
+bool is_newer_character(uint32_t code_point);
+
 // Whether a text has any of them. REQUIRES: text is well-formed UTF-8.
 bool has_newer_character(std::string_view text);
 

@@ -85,6 +85,20 @@ def write_newer(characters):
     print(target, target.stat().st_size, "bytes")
 
 
+def unknown_to_normalization(characters):
+    """What Unicode 14 decomposes, composes or orders and the library's normal forms leave where it is."""
+    forms = {"NFC": normalizers.NFC(), "NFD": normalizers.NFD(), "NFKC": normalizers.NFKC(), "NFKD": normalizers.NFKD()}
+    differs = lambda form, text: forms[form].normalize_str(text) != unicodedata.normalize(form, text)
+    for code in characters:
+        c = chr(code)
+        decomposed = unicodedata.normalize("NFD", c)
+        marks = "a\u0301" + c if unicodedata.combining(c) < 230 else "a" + c + "\u0323"
+        if any(differs(form, c) for form in forms) or (unicodedata.combining(c) and differs("NFD", marks)):
+            yield code
+        if len(decomposed) == 2 and decomposed != c and differs("NFC", decomposed):
+            yield ord(decomposed[1])  # composes with the character before it
+
+
 def main():
     characters = [c for c in range(0x80, 0x110000) if not 0xD800 <= c < 0xE000]
     write_newer(characters)
@@ -100,6 +114,8 @@ def main():
                 removed.append(code)
         tables += table(f"kNew{name}", added) + table(f"kOld{name}", removed)
         functions += f"\nFrozenClass frozen_{name.lower()}() {{\n  return {{kNew{name}, kOld{name}}};\n}}\n"
+    tables += table("kNewNormalization", sorted(set(unknown_to_normalization(characters))))
+    functions += "\nFrozenClass frozen_normalization() {\n  return {kNewNormalization, {}};\n}\n"
     TARGET.write_text(HEAD + tables + "\n}  // namespace\n" + functions.replace("frozen_nonspacingmark", "frozen_nonspacing_mark") + "\n}  // namespace isobit\n")
     print(TARGET, TARGET.stat().st_size, "bytes")
 

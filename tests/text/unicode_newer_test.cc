@@ -47,3 +47,19 @@ TEST_CASE("digits of newer scripts are digits") {
   CHECK(first_match_end("\\p{N}+", "\U00010D40\U00010D49") == 8);
   CHECK(newer_members("Klingon").empty());
 }
+
+TEST_CASE("normal forms leave characters alone that their library does not know") {
+  // Nag Mundari's mark (Unicode 15, class 220) neither moves before U+0301 nor lets it through.
+  for (const char* text : {"a\u0323\U0001E4EE\u0301", "a\U0001E4EE\u0301", "\U00011935\U00011930"})
+    CHECK(to_unicode_form(text, UnicodeForm::kNfc) ==
+          (std::string(text).starts_with("a\u0323") ? "\u1EA1\U0001E4EE\u0301" : text));
+  CHECK(to_unicode_form("q\u0301\u0323", UnicodeForm::kNfc) == "q\u0323\u0301");
+  CHECK(to_unicode_form("\u32FF", UnicodeForm::kNfkc) == "\u32FF");  // the era Reiwa, Unicode 12.1
+  CHECK(to_unicode_form("\u337B", UnicodeForm::kNfkc) == "\u5E73\u6210");
+}
+
+TEST_CASE("old tables do not know newer marks") {
+  CHECK(is_nonspacing_mark(0x301));
+  CHECK_FALSE(is_nonspacing_mark(0x1E4EE));
+  CHECK_FALSE(is_mark(0x1E4EE));
+}
