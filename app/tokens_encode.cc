@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 
 #include <fmt/format.h>
 
@@ -153,9 +154,12 @@ int time_batch(const EncodeArguments& a, Session& session) {
   const std::vector<std::string> texts = batch_texts(a);
   std::vector<std::vector<int32_t>> ids(texts.size());
   const auto start = std::chrono::steady_clock::now();
+  const std::clock_t cpu_start = std::clock();
   for (size_t i = 0; i < texts.size(); ++i)
     ids[i] = loaded.tokenizer->encode(texts[i], special_of(a));
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  const double cpu_seconds =
+      static_cast<double>(std::clock() - cpu_start) / static_cast<double>(CLOCKS_PER_SEC);
   Sha256 digest;
   size_t n_bytes = 0, n_tokens = 0;
   for (size_t i = 0; i < texts.size(); ++i) {
@@ -164,6 +168,7 @@ int time_batch(const EncodeArguments& a, Session& session) {
     digest.update(ids[i].data(), ids[i].size() * sizeof(int32_t));
   }
   session.console.result(json_line({{"seconds", seconds.count()},
+                                    {"cpu_seconds", cpu_seconds},
                                     {"n_texts", texts.size()},
                                     {"n_bytes", n_bytes},
                                     {"n_tokens", n_tokens},
