@@ -49,7 +49,7 @@ from architecture_weights import dequantised, weights
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 N_FORCED = 8
 COLUMN_STRIDE = 3
-TOLERANCE = 1e-3
+TOLERANCE = 2e-5
 DTYPE_NAMES = {"F32": "float32", "F16": "float16", "BF16": "bfloat16"}
 
 
