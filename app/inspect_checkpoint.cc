@@ -7,6 +7,7 @@
 #include "app/cores.h"
 #include "app/exit_codes.h"
 #include "app/inspect.h"
+#include "app/model_words.h"
 #include "base/digest.h"
 #include "checkpoint/open.h"
 #include "checkpoint/refusal.h"
@@ -88,20 +89,6 @@ std::string id_list(const std::vector<int32_t>& ids) {
   return ids.empty() ? "none" : fmt::format("{}", fmt::join(ids, ", "));
 }
 
-bool is_scaled(const RopeConfig& rope) {
-  RopeConfig plain;
-  plain.theta = rope.theta;
-  return rope != plain;
-}
-
-std::string rope_words(const ModelConfig& c) {
-  std::string out;
-  for (const RopeConfig& rope : c.ropes)
-    out += fmt::format("{}theta {}{}", out.empty() ? "" : "; ", rope.theta,
-                       is_scaled(rope) ? ", scaled" : "");
-  return out;
-}
-
 std::string model_listing(const CheckpointFacts& facts) {
   const ModelConfig& c = facts.checkpoint->config();
   std::string out = "model\n";
@@ -115,8 +102,7 @@ std::string model_listing(const CheckpointFacts& facts) {
   out += fact("vocabulary",
               fmt::format("{} rows, {} head", c.vocab_size, c.tied_head ? "tied" : "separate"));
   out += fact("context", fmt::format("{} tokens", c.max_positions));
-  out += fact("rope", rope_words(c));
-  out += fact("norm eps", fmt::format("{}", c.rms_norm_eps));
+  for (const auto& [key, words] : model_words(c)) out += fact(key, words);
   out += fact("BOS, EOS ids", id_list(c.bos_token_ids) + "; " + id_list(c.eos_token_ids));
   out += fact("segments (R)", fmt::format("{} (tensor parallelism divides it)", c.n_segments()));
   return out;
@@ -179,17 +165,15 @@ std::string listing(const CheckpointFacts& facts, const InspectCheckpointArgumen
 }
 
 Json config_json(const ModelConfig& c) {
-  Json ropes = Json::array();
-  for (const RopeConfig& rope : c.ropes)
-    ropes.push_back({{"theta", rope.theta}, {"scaled", is_scaled(rope)}});
-  return {{"hidden_size", c.hidden_size},     {"intermediate_size", c.intermediate_size},
-          {"n_layers", c.n_layers},           {"n_heads", c.n_heads},
-          {"n_kv_heads", c.n_kv_heads},       {"head_dim", c.head_dim},
-          {"vocab_size", c.vocab_size},       {"max_positions", c.max_positions},
-          {"rms_norm_eps", c.rms_norm_eps},   {"ropes", ropes},
-          {"tied_head", c.tied_head},         {"qkv_bias", c.qkv_bias},
-          {"bos_token_ids", c.bos_token_ids}, {"eos_token_ids", c.eos_token_ids},
-          {"n_segments", c.n_segments()}};
+  Json out = {{"hidden_size", c.hidden_size},     {"intermediate_size", c.intermediate_size},
+              {"n_layers", c.n_layers},           {"n_heads", c.n_heads},
+              {"n_kv_heads", c.n_kv_heads},       {"head_dim", c.head_dim},
+              {"vocab_size", c.vocab_size},       {"max_positions", c.max_positions},
+              {"rms_norm_eps", c.rms_norm_eps},   {"tied_head", c.tied_head},
+              {"qkv_bias", c.qkv_bias},           {"bos_token_ids", c.bos_token_ids},
+              {"eos_token_ids", c.eos_token_ids}, {"n_segments", c.n_segments()}};
+  out.update(model_features_json(c));
+  return out;
 }
 
 Json tensors_json(const CheckpointFacts& facts) {

@@ -1,4 +1,5 @@
-// tokenizer.json, and after NUL bytes tokenizer_config.json and a text to encode.
+// tokenizer.json, and after NUL bytes each: tokenizer_config.json, a text to encode,
+// special_tokens_map.json, added_tokens.json.
 #include "text/tokenizer.h"
 
 #include "base/error.h"
@@ -27,11 +28,14 @@ void use(const Tokenizer& tokenizer, std::string_view text) {
 }  // namespace
 
 void read_hostile(std::string_view input) {
-  const std::vector<std::string_view> parts = parts_of(input, 3);
+  const std::vector<std::string_view> parts = parts_of(input, 5);
+  const auto part = [&](size_t i) {
+    return i < parts.size() && !parts[i].empty() ? std::optional<std::string>(parts[i])
+                                                 : std::nullopt;
+  };
   const Tokenizer tokenizer = load_tokenizer_json(
-      parts[0], "f",
-      parts.size() > 1 && !parts[1].empty() ? std::optional(parts[1]) : std::nullopt);
-  (void)tokenizer.summary();
+      parts[0], "f", {.config = part(1), .special_tokens_map = part(3), .added_tokens = part(4)});
+  (void)tokenizer.steps();
   use(tokenizer, kText);
   if (parts.size() > 2) use(tokenizer, parts[2]);
 }
