@@ -65,7 +65,7 @@ struct WrittenTensor {
 // Sizes of a one-layer Llama whose files are about 2 KB, so that they can be broken at every byte.
 struct SmallModel {
   int64_t hidden = 4, intermediate = 6, n_layers = 1, n_heads = 2, n_kv_heads = 1, head_dim = 4,
-          vocab = 3;
+          vocab = 3, max_positions = 64;
   bool tied = true, qkv_bias = false;
 
   std::map<std::string, WrittenTensor> tensors() const {
@@ -115,7 +115,7 @@ struct SmallModel {
             {"num_key_value_heads", n_kv_heads},
             {"head_dim", head_dim},
             {"vocab_size", vocab},
-            {"max_position_embeddings", 64},
+            {"max_position_embeddings", max_positions},
             {"rms_norm_eps", 1e-5},
             {"rope_theta", 10000.0},
             {"tie_word_embeddings", tied},
@@ -255,7 +255,7 @@ inline GgufWriter gguf_metadata(const SmallModel& model,
   u32("attention.head_count", model.n_heads);
   u32("attention.head_count_kv", model.n_kv_heads);
   u32("attention.key_length", model.head_dim);
-  u32("context_length", 64);
+  u32("context_length", model.max_positions);
   writer.f32(architecture + ".attention.layer_norm_rms_epsilon", 1e-5f);
   writer.f32(architecture + ".rope.freq_base", 10000.0f);
   writer.string("tokenizer.ggml.model", "gpt2").strings("tokenizer.ggml.tokens", {"a", "b", "c"});

@@ -54,7 +54,8 @@ test::SmallModel sizes_of(const ModelConfig& c) {
           .n_heads = c.n_heads,
           .n_kv_heads = c.n_kv_heads,
           .head_dim = c.head_dim,
-          .vocab = c.vocab_size};
+          .vocab = c.vocab_size,
+          .max_positions = c.max_positions};
 }
 
 // The bundled checkpoint in `n_files` files, tensors dealt in turn; the path of the first.
