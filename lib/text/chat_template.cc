@@ -1,5 +1,6 @@
 #include "text/chat_template.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/digest.h"
@@ -127,8 +128,23 @@ RenderedTemplate ChatTemplate::render_in_full(const Json& variables,
 }
 
 bool ChatTemplate::reads_clock() const {
-  return tree_->parsed.reads_clock;
+  return reads("strftime_now");
 }
+
+bool ChatTemplate::reads(std::string_view name) const {
+  const std::vector<std::string>& names = tree_->parsed.context_names;
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::vector<std::string> ChatTemplate::variables() const {
+  std::vector<std::string> out;
+  for (const std::string& name : tree_->parsed.context_names) {
+    if (!jinja::global_named(name)) out.push_back(name);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 bool ChatTemplate::marks_generation() const {
   return tree_->parsed.marks_generation;
 }

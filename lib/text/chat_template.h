@@ -51,8 +51,12 @@ class ChatTemplate {
   std::string render(const Json& variables, const RenderOptions& options = {}) const;
   RenderedTemplate render_in_full(const Json& variables, const RenderOptions& options = {}) const;
 
-  // Whether the template mentions strftime_now: its output may change from day to day.
+  // Whether the template names strftime_now: its output may change from day to day.
   bool reads_clock() const;
+  // The variables that it reads, sorted: what it does not define by itself, functions left out.
+  std::vector<std::string> variables() const;
+  // Whether it reads a variable or a function of that name (raise_exception, tools ...).
+  bool reads(std::string_view name) const;
   bool marks_generation() const;
   const std::string& digest() const { return digest_; }  // SHA-256 of the source, hex
   const std::string& source() const { return source_; }

@@ -17,6 +17,26 @@
 
 namespace isobit::jinja {
 
+// Where a name's value lies: `hops` frames outwards, then a slot of that frame.
+struct SlotRef {
+  int hops = 0;
+  int slot = -1;
+};
+
+// What a frame fills in when it is entered: a variable of the template by its place in
+// ParsedTemplate::context_names, or a copy of an outer frame's slot. Other slots begin empty.
+struct FrameLoad {
+  int slot;
+  std::optional<int> context_name;
+  SlotRef outer;  // seen from the frame itself
+};
+
+// A piece of the template with variables of its own; template_symbols.cc lays it out.
+struct Frame {
+  int n_slots = 0;
+  std::vector<FrameLoad> loads;
+};
+
 struct Expression;
 using ExpressionPtr = std::unique_ptr<Expression>;
 
@@ -55,6 +75,7 @@ struct Expression {
   int line;
   int depth = 1;
   std::string name;
+  SlotRef where;  // of a name
   Value value;
   std::vector<ExpressionPtr> children;
   std::vector<Operator> operators;
@@ -68,6 +89,7 @@ struct Target {
   std::optional<std::string> attribute;
   std::vector<Target> tuple;
   bool is_tuple = false;
+  SlotRef where = {};
 };
 
 struct Statement;
@@ -76,16 +98,19 @@ using Body = std::vector<std::unique_ptr<Statement>>;
 struct Parameter {
   std::string name;
   ExpressionPtr fallback;  // null when required
+  int slot = -1;
 };
 
-// The callable part of {% macro %} and {% call %}.
+// The callable part of {% macro %}, {% call %} and {% generation %}.
 struct MacroBody {
   std::string name;  // empty for a call block
+  int line = 0;
   std::vector<Parameter> parameters;
   Body body;
-  bool uses_varargs = false;
-  bool uses_kwargs = false;
-  bool uses_caller = false;
+  Frame frame;
+  // Slots of the special names, where the body uses them.
+  std::optional<int> varargs_slot, kwargs_slot, caller_slot;
+  bool uses_caller = false;  // also as a parameter of that name
 };
 
 struct TextStatement {
@@ -110,6 +135,8 @@ struct ForStatement {
   bool has_else = false;
   Body body;
   Body otherwise;
+  Frame frame, else_frame, filter_frame;  // the target has the same slots in frame and filter_frame
+  int loop_slot = -1;                     // in frame
 };
 struct SetStatement {
   Target target;
@@ -119,13 +146,16 @@ struct SetBlockStatement {
   Target target;
   ExpressionPtr filter;
   Body body;
+  Frame frame;
 };
 struct WithStatement {
   std::vector<std::pair<Target, ExpressionPtr>> assignments;
   Body body;
+  Frame frame;
 };
 struct MacroStatement {
   MacroBody macro;
+  SlotRef where = {};  // of its name
 };
 struct CallStatement {
   ExpressionPtr call;
@@ -134,9 +164,10 @@ struct CallStatement {
 struct FilterStatement {
   ExpressionPtr filter;
   Body body;
+  Frame frame;
 };
 struct GenerationStatement {
-  Body body;
+  MacroBody written;  // jinja2 has it as a call block without arguments
 };
 struct BreakStatement {};
 struct ContinueStatement {};
@@ -151,8 +182,9 @@ struct Statement {
 
 struct ParsedTemplate {
   Body body;
-  bool reads_clock = false;       // names strftime_now
-  bool marks_generation = false;  // has {% generation %}
+  Frame frame;
+  std::vector<std::string> context_names;  // looked up among the variables and the globals
+  bool marks_generation = false;           // has {% generation %}
 };
 
 }  // namespace isobit::jinja

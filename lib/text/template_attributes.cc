@@ -43,18 +43,90 @@ bool is_dunder(const std::string& name) {
   return name.size() > 4 && name.starts_with("__") && name.ends_with("__");
 }
 
+// What every Undefined has; any other such name reaches its complaint.
+bool is_dunder_of_undefined(const std::string& name) {
+  static constexpr std::string_view kNames[] = {"add",
+                                                "aiter",
+                                                "bool",
+                                                "call",
+                                                "class",
+                                                "complex",
+                                                "delattr",
+                                                "dir",
+                                                "div",
+                                                "doc",
+                                                "eq",
+                                                "float",
+                                                "floordiv",
+                                                "format",
+                                                "ge",
+                                                "getattr",
+                                                "getattribute",
+                                                "getitem",
+                                                "getstate",
+                                                "gt",
+                                                "hash",
+                                                "init",
+                                                "init_subclass",
+                                                "int",
+                                                "iter",
+                                                "le",
+                                                "len",
+                                                "lt",
+                                                "mod",
+                                                "module",
+                                                "mul",
+                                                "ne",
+                                                "neg",
+                                                "new",
+                                                "pos",
+                                                "pow",
+                                                "radd",
+                                                "rdiv",
+                                                "reduce",
+                                                "reduce_ex",
+                                                "repr",
+                                                "rfloordiv",
+                                                "rmod",
+                                                "rmul",
+                                                "rpow",
+                                                "rsub",
+                                                "rtruediv",
+                                                "setattr",
+                                                "sizeof",
+                                                "slots",
+                                                "str",
+                                                "sub",
+                                                "subclasshook",
+                                                "truediv"};
+  const std::string_view inner = std::string_view(name).substr(2, name.size() - 4);
+  return std::find(std::begin(kNames), std::end(kNames), inner) != std::end(kNames);
+}
+
 // Python's getattr(): nullopt when there is no such attribute.
 std::optional<Value> python_attribute(Interpreter& interpreter, const Value& v,
                                       const std::string& name) {
-  if (v.is_undefined()) v.raise_undefined();
+  if (v.is_undefined() && !(is_dunder(name) && is_dunder_of_undefined(name))) v.raise_undefined();
   if (is_dunder(name) || is_mutator(v, name)) return unsafe(v, name);
-  if (v.kind() == Kind::object) return v.as_object().attribute(interpreter, name);
+  if (v.kind() == Kind::object) {
+    std::optional<Value> found = v.as_object().attribute(interpreter, name);
+    if (!found) refuse_missing_attribute(v, name);
+    return found;
+  }
   if (v.is_sequence(SequenceType::tuple) && v.items_of().label == kGroupLabel) {
     if (name == "grouper") return v.items_of().items[0];
     if (name == "list") return v.items_of().items[1];
   }
-  const Method* method = v.is_text() ? find_text_method(name) : find_container_method(v, name);
-  if (method == nullptr) return std::nullopt;
+  if (v.is_number()) {
+    if (std::optional<Value> found = number_attribute(v, name)) return found;
+  }
+  const Method* method = v.is_text()     ? find_text_method(name)
+                         : v.is_number() ? find_number_method(v, name)
+                                         : find_container_method(v, name);
+  if (method == nullptr) {
+    refuse_missing_attribute(v, name);
+    return std::nullopt;
+  }
   return Value::object(std::make_shared<BoundMethod>(v, *method));
 }
 

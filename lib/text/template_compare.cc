@@ -128,9 +128,11 @@ bool contains(const Value& container, const Value& item, Budget& budget) {
   if (!is_iterable(container)) {
     raise("TypeError", "argument of type '" + container.type_name() + "' is not iterable");
   }
-  const std::vector<Value> items = iterate(container, budget);
-  return std::any_of(items.begin(), items.end(),
-                     [&](const Value& v) { return equal(v, item, budget); });
+  Iteration items(container, budget);
+  while (std::optional<Value> v = items.next()) {
+    if (equal(*v, item, budget)) return true;
+  }
+  return false;
 }
 
 }  // namespace isobit::jinja

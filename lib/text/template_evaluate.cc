@@ -65,11 +65,8 @@ Value Interpreter::evaluate(const Expression& e) {
 }
 
 Value Interpreter::evaluate_name(const Expression& e) {
-  for (const Scope* scope = scope_.get(); scope != nullptr; scope = scope->outer.get()) {
-    if (const Value* found = scope->find(e.name)) return *found;
-  }
-  if (const Value* found = variables_->find(e.name)) return *found;
-  if (std::optional<Value> found = global_named(e.name)) return *found;
+  const std::optional<Value>& found = slot(e.where);
+  if (found) return *found;
   return Value::undefined("'" + e.name + "' is undefined");
 }
 

@@ -3,23 +3,16 @@
 #include "text/template_objects.h"
 
 namespace isobit::jinja {
+namespace {
 
-const Value* Scope::find(const std::string& name) const {
-  for (const auto& [known, value] : names) {
-    if (known == name) return &value;
-  }
-  return nullptr;
+// What "".join() makes of all that was written.
+std::string finished(Output output) {
+  if (output.not_text)
+    raise("TypeError", "sequence item: expected str instance, " + *output.not_text + " found");
+  return std::move(output.text);
 }
 
-void Scope::set(const std::string& name, Value value) {
-  for (auto& [known, old] : names) {
-    if (known == name) {
-      old = std::move(value);
-      return;
-    }
-  }
-  names.emplace_back(name, std::move(value));
-}
+}  // namespace
 
 Interpreter::Interpreter(const ParsedTemplate& parsed,
                          std::optional<std::chrono::local_seconds> now, Limits limits)
@@ -31,12 +24,14 @@ Interpreter::Interpreter(const ParsedTemplate& parsed,
 Interpreter::~Interpreter() = default;
 
 std::string Interpreter::run(const Dict& variables) {
-  std::string out;
   variables_ = &variables;
+  context_values_.resize(parsed_.context_names.size());
+  scope_ = entered(parsed_.frame, nullptr);
+  Output out;
   out_ = &out;
-  scope_ = std::make_shared<Scope>(nullptr);
   execute(parsed_.body);
-  return out;
+  out_ = nullptr;
+  return finished(std::move(out));
 }
 
 std::chrono::local_seconds Interpreter::read_clock() {
@@ -54,22 +49,32 @@ Value Interpreter::own(std::unique_ptr<Object> object) {
 
 void Interpreter::write(std::string_view text) {
   budget_.spend_bytes(text.size());
-  if (out_->size() + text.size() > max_output_bytes_) {
+  if (out_->text.size() + text.size() > max_output_bytes_) {
     raise("LimitError",
           "the template writes more than " + std::to_string(max_output_bytes_) + " bytes");
   }
-  *out_ += text;
+  out_->text += text;
 }
 
-std::string Interpreter::captured(const Body& body) {
-  const ScopeChange change(*this, std::make_shared<Scope>(scope_));
-  std::string text;
-  std::string* const outer = std::exchange(out_, &text);
+void Interpreter::write_value(const Value& value) {
+  if (value.is_text()) return write(value.as_text());
+  if (!out_->not_text) out_->not_text = value.type_name();
+}
+
+std::string Interpreter::captured_output(const std::function<void()>& write_all) {
+  Output output;
+  Output* const outer = std::exchange(out_, &output);
   ++capture_depth_;
-  execute(body);
+  write_all();
   --capture_depth_;
   out_ = outer;
-  return text;
+  return finished(std::move(output));
+}
+
+std::pair<std::string, Interpreter::Flow> Interpreter::captured(const Body& body) {
+  Flow flow = Flow::next;
+  std::string text = captured_output([&] { flow = execute(body); });
+  return {std::move(text), flow};
 }
 
 Interpreter::Flow Interpreter::execute(const Body& body) {
@@ -106,21 +111,26 @@ Interpreter::Flow Interpreter::execute(const IfStatement& s) {
 
 Interpreter::Flow Interpreter::execute(const ForStatement& s) {
   const Value iterable = evaluate(*s.iterable);
-  run_loop(s, iterate(iterable, budget_), scope_, 0);
+  run_loop(s, iterable, scope_, 0);
   return Flow::next;
 }
 
-void Interpreter::run_loop(const ForStatement& s, std::vector<Value> items,
+void Interpreter::run_loop(const ForStatement& s, const Value& items,
                            const std::shared_ptr<Scope>& outer, int depth) {
-  auto made = std::make_unique<Loop>(*this, s, std::move(items), outer, depth);
+  auto made = std::make_unique<Loop>(*this, s, items, outer, depth);
   Loop& loop = *made;
   const Value loop_value = own(std::move(made));
   // jinja2 clears its "nothing was iterated" mark after the body, so a loop left by break or
   // continue in every iteration still runs its else.
   bool finished_an_iteration = false;
+  std::shared_ptr<Scope> scope;
   while (loop.advance()) {
-    const ScopeChange change(*this, std::make_shared<Scope>(outer));
-    scope_->set("loop", loop_value);
+    if (scope.use_count() == 1)  // no macro kept it
+      fill(*scope, s.frame);
+    else
+      scope = entered(s.frame, outer);
+    const ScopeChange change(*this, scope);
+    scope->slots[static_cast<size_t>(s.loop_slot)] = loop_value;
     assign(s.target, loop.current());
     const Flow flow = execute(s.body);
     if (flow == Flow::leave_loop) break;
@@ -128,71 +138,74 @@ void Interpreter::run_loop(const ForStatement& s, std::vector<Value> items,
   }
   loop.release();
   if (s.has_else && !finished_an_iteration) {
-    const ScopeChange change(*this, std::make_shared<Scope>(outer));
+    const ScopeChange change(*this, entered(s.else_frame, outer));
     execute(s.otherwise);
   }
 }
 
-std::string Interpreter::run_loop_captured(const ForStatement& loop, std::vector<Value> items,
+std::string Interpreter::run_loop_captured(const ForStatement& loop, const Value& items,
                                            const std::shared_ptr<Scope>& outer, int depth) {
-  std::string text;
-  std::string* const saved = std::exchange(out_, &text);
-  ++capture_depth_;
-  run_loop(loop, std::move(items), outer, depth);
-  --capture_depth_;
-  out_ = saved;
-  return text;
+  return captured_output([&] { run_loop(loop, items, outer, depth); });
 }
 
 bool Interpreter::passes_filter(const ForStatement& loop, const Value& item,
-                                const std::shared_ptr<Scope>& outer) {
-  const ScopeChange change(*this, std::make_shared<Scope>(outer));
+                                const std::shared_ptr<Scope>& scope) {
+  const ScopeChange change(*this, scope);
   assign(loop.target, item);
   return truth(evaluate(*loop.filter));
 }
 
-void Interpreter::assign(const Target& target, const Value& value) {
-  if (target.is_tuple) {
-    const std::vector<Value> items = iterate(value, budget_);
-    const size_t expected = target.tuple.size();
-    if (items.size() < expected) {
-      raise("ValueError", "not enough values to unpack (expected " + std::to_string(expected) +
-                              ", got " + std::to_string(items.size()) + ")");
-    }
-    if (items.size() > expected) {
-      raise("ValueError", "too many values to unpack (expected " + std::to_string(expected) + ")");
-    }
-    for (size_t i = 0; i < expected; ++i) assign(target.tuple[i], items[i]);
-    return;
-  }
-  if (!target.attribute) {
-    scope_->set(target.name, value);
-    return;
-  }
-  Expression name{.type = ExpressionType::name,
-                  .line = target.line,
-                  .depth = 1,
-                  .name = target.name,
-                  .value = {},
-                  .children = {},
-                  .operators = {},
-                  .arguments = nullptr};
-  const Value owner = evaluate_name(name);
-  auto* names =
-      owner.kind() == Kind::object ? dynamic_cast<Namespace*>(&owner.as_object()) : nullptr;
-  if (names == nullptr)
+// Before the value is looked at, as jinja2 does it.
+void Interpreter::require_namespaces(const Target& target) {
+  for (const Target& part : target.tuple) require_namespaces(part);
+  if (target.is_tuple || !target.attribute) return;
+  const std::optional<Value>& owner = slot(target.where);
+  const bool is_namespace = owner && owner->kind() == Kind::object &&
+                            dynamic_cast<Namespace*>(&owner->as_object()) != nullptr;
+  if (!is_namespace)
     raise("TemplateRuntimeError", "cannot assign attribute on non-namespace object");
-  names->set(*target.attribute, value);
+}
+
+void Interpreter::assign(const Target& target, const Value& value) {
+  if (!target.is_tuple && !target.attribute) {
+    slot(target.where) = value;
+    return;
+  }
+  if (!target.is_tuple) {
+    // REQUIRES: require_namespaces(target)
+    dynamic_cast<Namespace&>(slot(target.where)->as_object()).set(*target.attribute, value);
+    return;
+  }
+  if (!is_iterable(value))
+    raise("TypeError", "cannot unpack non-iterable " + value.type_name() + " object");
+  const std::vector<Value> items = iterate(value, budget_);
+  const size_t expected = target.tuple.size();
+  if (items.size() < expected) {
+    raise("ValueError", "not enough values to unpack (expected " + std::to_string(expected) +
+                            ", got " + std::to_string(items.size()) + ")");
+  }
+  if (items.size() > expected) {
+    raise("ValueError", "too many values to unpack (expected " + std::to_string(expected) + ")");
+  }
+  for (size_t i = 0; i < expected; ++i) assign(target.tuple[i], items[i]);
 }
 
 Interpreter::Flow Interpreter::execute(const SetStatement& s) {
+  require_namespaces(s.target);
   assign(s.target, evaluate(*s.value));
   return Flow::next;
 }
 
 Interpreter::Flow Interpreter::execute(const SetBlockStatement& s) {
-  Value value = Value::text(captured(s.body));
-  if (s.filter) value = evaluate_filter(*s.filter, &value);
+  Value value;
+  {
+    const ScopeChange change(*this, entered(s.frame, scope_));
+    auto [text, flow] = captured(s.body);
+    if (flow != Flow::next) return flow;
+    value = Value::text(std::move(text));
+    if (s.filter) value = evaluate_filter(*s.filter, &value);
+  }
+  require_namespaces(s.target);
   assign(s.target, value);
   return Flow::next;
 }
@@ -200,33 +213,83 @@ Interpreter::Flow Interpreter::execute(const SetBlockStatement& s) {
 Interpreter::Flow Interpreter::execute(const WithStatement& s) {
   std::vector<Value> values;
   for (const auto& assignment : s.assignments) values.push_back(evaluate(*assignment.second));
-  const ScopeChange change(*this, std::make_shared<Scope>(scope_));
+  const ScopeChange change(*this, entered(s.frame, scope_));
   for (size_t i = 0; i < values.size(); ++i) assign(s.assignments[i].first, values[i]);
   return execute(s.body);
 }
 
 Interpreter::Flow Interpreter::execute(const MacroStatement& s) {
-  scope_->set(s.macro.name, own(std::make_unique<Macro>(s.macro, scope_)));
+  slot(s.where) = own(std::make_unique<Macro>(s.macro, scope_));
   return Flow::next;
 }
 
 Interpreter::Flow Interpreter::execute(const CallStatement& s) {
   const Value caller = own(std::make_unique<Macro>(s.caller, scope_));
-  write(str(evaluate_call(*s.call, &caller), budget_));
+  write_value(evaluate_call(*s.call, &caller));
   return Flow::next;
 }
 
 Interpreter::Flow Interpreter::execute(const FilterStatement& s) {
-  const Value text = Value::text(captured(s.body));
-  write(str(evaluate_filter(*s.filter, &text), budget_));
+  Value value;
+  {
+    const ScopeChange change(*this, entered(s.frame, scope_));
+    auto [text, flow] = captured(s.body);
+    if (flow != Flow::next) return flow;
+    const Value written = Value::text(std::move(text));
+    value = evaluate_filter(*s.filter, &written);
+  }
+  write_value(value);
   return Flow::next;
 }
 
 Interpreter::Flow Interpreter::execute(const GenerationStatement& s) {
-  const std::string text = captured(s.body);
-  if (capture_depth_ == 0) generation_ranges_.push_back({out_->size(), out_->size() + text.size()});
-  write(text);
+  Arguments none;
+  const Value text = run_macro(s.written, scope_, none);
+  const size_t begin = out_->text.size();
+  if (capture_depth_ == 0) generation_ranges_.push_back({begin, begin + text.as_text().size()});
+  write(text.as_text());
   return Flow::next;
+}
+
+// Scopes.
+
+std::shared_ptr<Scope> Interpreter::entered(const Frame& frame,
+                                            const std::shared_ptr<Scope>& outer) {
+  auto scope = std::make_shared<Scope>();
+  scope->outer = outer;
+  fill(*scope, frame);
+  return scope;
+}
+
+void Interpreter::fill(Scope& scope, const Frame& frame) {
+  budget_.spend(1 + static_cast<size_t>(frame.n_slots) / 4);
+  scope.slots.assign(static_cast<size_t>(frame.n_slots), std::nullopt);
+  for (const FrameLoad& load : frame.loads) {
+    std::optional<Value>& into = scope.slots[static_cast<size_t>(load.slot)];
+    if (load.context_name) {
+      into = context_value(*load.context_name);
+      continue;
+    }
+    const Scope* from = &scope;
+    for (int hop = 0; hop < load.outer.hops; ++hop) from = from->outer.get();
+    into = from->slots[static_cast<size_t>(load.outer.slot)];
+  }
+}
+
+std::optional<Value>& Interpreter::slot(const SlotRef& where) {
+  Scope* scope = scope_.get();
+  for (int hop = 0; hop < where.hops; ++hop) scope = scope->outer.get();
+  return scope->slots[static_cast<size_t>(where.slot)];
+}
+
+const std::optional<Value>& Interpreter::context_value(int name) {
+  std::optional<std::optional<Value>>& known = context_values_[static_cast<size_t>(name)];
+  if (!known) {
+    const std::string& text = parsed_.context_names[static_cast<size_t>(name)];
+    const Value* given = variables_->find(text);
+    known = given != nullptr ? std::optional(*given) : global_named(text);
+  }
+  return *known;
 }
 
 }  // namespace isobit::jinja

@@ -1,4 +1,4 @@
-// The table of filters, and what its two halves (text, sequences) share.
+// The tables of filters, each in a file of its own.
 #pragma once
 
 #include <string>
@@ -16,6 +16,12 @@ struct Filter {
 };
 
 const Filter* find_text_filter(const std::string& name);
+const Filter* find_number_filter(const std::string& name);
 const Filter* find_sequence_filter(const std::string& name);
+const Filter* find_lazy_filter(const std::string& name);
+const Filter* find_layout_filter(const std::string& name);
+
+// Of any table; null when there is none of that name.
+const Filter* find_filter(const std::string& name);
 
 }  // namespace isobit::jinja

@@ -385,8 +385,6 @@ std::string formatted(const Value& v, std::string_view spec_text, Budget& budget
   if (v.is_undefined())
     raise("TypeError", "unsupported format string passed to Undefined.__format__");
   const Spec spec = parse_spec(spec_text);
-  if (v.kind() == Kind::boolean && spec.type == 0)
-    return format_text(Value::text(str(v, budget)), spec, budget);
   if (v.is_integral()) return format_integer(v, spec, budget);
   if (v.is_real()) return format_real(v, spec, budget);
   if (v.is_text()) return format_text(v, spec, budget);

@@ -1,11 +1,12 @@
 // Walks a parsed template and writes its text.
 //
 // Names live in scopes that chain outwards: a loop iteration, a macro call, {% with %}, a captured
-// block and a generation block each open one, {% if %} does not, and {% set %} writes into the
-// innermost. A macro keeps the scope in which it was defined.
+// block and a generation block each open one, laid out by its Frame. A macro keeps the scope in
+// which it was defined.
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,13 +18,17 @@
 
 namespace isobit::jinja {
 
+// A frame while it runs. An empty slot is a variable without a value: undefined.
 struct Scope {
-  explicit Scope(std::shared_ptr<Scope> outer) : outer(std::move(outer)) {}
-  const Value* find(const std::string& name) const;  // here only
-  void set(const std::string& name, Value value);
-
   std::shared_ptr<Scope> outer;
-  std::vector<std::pair<std::string, Value>> names;
+  std::vector<std::optional<Value>> slots;
+};
+
+// Text that is being written, and what is not text among it: Python's join complains of that at the
+// end.
+struct Output {
+  std::string text;
+  std::optional<std::string> not_text;  // the type's name
 };
 
 struct Limits {
@@ -66,11 +71,15 @@ class Interpreter {
   Value run_macro(const MacroBody& macro, const std::shared_ptr<Scope>& defined_in,
                   Arguments& arguments);
   // The text of a for statement over `items`, with names resolved in `outer`.
-  std::string run_loop_captured(const ForStatement& loop, std::vector<Value> items,
+  std::string run_loop_captured(const ForStatement& loop, const Value& items,
                                 const std::shared_ptr<Scope>& outer, int depth);
-  // Whether `item` passes the statement's "if".
+  // The scope of the statement's "if", and whether `item` passes it.
+  std::shared_ptr<Scope> filter_scope(const ForStatement& loop,
+                                      const std::shared_ptr<Scope>& outer) {
+    return entered(loop.filter_frame, outer);
+  }
   bool passes_filter(const ForStatement& loop, const Value& item,
-                     const std::shared_ptr<Scope>& outer);
+                     const std::shared_ptr<Scope>& scope);
 
  private:
   enum class Flow { next, leave_loop, next_iteration };
@@ -104,11 +113,23 @@ class Interpreter {
   Flow execute(const GenerationStatement& s);
   Flow execute(const BreakStatement&) { return Flow::leave_loop; }
   Flow execute(const ContinueStatement&) { return Flow::next_iteration; }
-  void run_loop(const ForStatement& loop, std::vector<Value> items,
-                const std::shared_ptr<Scope>& outer, int depth);
+  void run_loop(const ForStatement& loop, const Value& items, const std::shared_ptr<Scope>& outer,
+                int depth);
   void assign(const Target& target, const Value& value);
-  std::string captured(const Body& body);  // in a scope of its own
+  void require_namespaces(const Target& target);
+  // The text of a body in the current scope, and how it ended: a loop's break or continue in it
+  // leaves the block without writing.
+  std::pair<std::string, Flow> captured(const Body& body);
+  std::string captured_output(const std::function<void()>& write_all);
   void write(std::string_view text);
+  void write_value(
+      const Value& value);  // as it is: what is no text is an error once all is written
+
+  // Scopes.
+  std::shared_ptr<Scope> entered(const Frame& frame, const std::shared_ptr<Scope>& outer);
+  void fill(Scope& scope, const Frame& frame);
+  std::optional<Value>& slot(const SlotRef& where);
+  const std::optional<Value>& context_value(int name);
 
   // Expressions: template_evaluate.cc.
   Value evaluate(const Expression& e);
@@ -130,8 +151,9 @@ class Interpreter {
   Budget budget_;
   size_t max_output_bytes_;
   const Dict* variables_ = nullptr;
+  std::vector<std::optional<std::optional<Value>>> context_values_;  // once looked up
   std::shared_ptr<Scope> scope_;
-  std::string* out_ = nullptr;
+  Output* out_ = nullptr;
   int capture_depth_ = 0;  // 0: out_ is the final text
   int line_ = 1;
   bool clock_was_read_ = false;

@@ -34,25 +34,28 @@ std::string name_of(const MacroBody& macro) {
 }
 
 // What is left after the parameters: the special names that the body uses, or an error.
-void bind_rest(const MacroBody& macro, Arguments& arguments, bool found_caller, Scope& scope) {
-  if (macro.uses_caller && !found_caller) {
+void bind_rest(const MacroBody& macro, Arguments& arguments, Scope& scope) {
+  const auto set = [&](int slot, Value value) {
+    scope.slots[static_cast<size_t>(slot)] = std::move(value);
+  };
+  if (macro.caller_slot) {
     std::optional<Value> caller;
     take_named(arguments, "caller", caller);
-    scope.set("caller",
-              caller && !caller->is_none() ? *caller : Value::undefined("No caller defined"));
+    set(*macro.caller_slot,
+        caller && !caller->is_none() ? *caller : Value::undefined("No caller defined"));
   }
-  if (macro.uses_kwargs) {
+  if (macro.kwargs_slot) {
     Dict rest;
     for (const auto& [name, value] : arguments.named) rest.set(name, value);
-    scope.set("kwargs", Value::dict(std::move(rest)));
+    set(*macro.kwargs_slot, Value::dict(std::move(rest)));
   } else if (!arguments.named.empty()) {
     refuse_named(macro, arguments);
   }
   const size_t n_parameters = macro.parameters.size();
-  if (macro.uses_varargs) {
+  if (macro.varargs_slot) {
     const auto from = static_cast<long>(std::min(n_parameters, arguments.positional.size()));
-    scope.set("varargs",
-              Value::tuple({arguments.positional.begin() + from, arguments.positional.end()}));
+    set(*macro.varargs_slot,
+        Value::tuple({arguments.positional.begin() + from, arguments.positional.end()}));
   } else if (arguments.positional.size() > n_parameters) {
     raise("TypeError", "macro " + name_of(macro) + " takes not more than " +
                            std::to_string(n_parameters) + " argument(s)");
@@ -63,32 +66,29 @@ void bind_rest(const MacroBody& macro, Arguments& arguments, bool found_caller, 
 
 Value Interpreter::run_macro(const MacroBody& macro, const std::shared_ptr<Scope>& defined_in,
                              Arguments& arguments) {
-  const auto scope = std::make_shared<Scope>(defined_in);
+  const std::shared_ptr<Scope> scope = entered(macro.frame, defined_in);
   std::vector<std::optional<Value>> given(macro.parameters.size());
-  bool found_caller = false;
   for (size_t i = 0; i < given.size(); ++i) {
-    const std::string& name = macro.parameters[i].name;
-    if (i < arguments.positional.size()) {
+    if (i < arguments.positional.size())
       given[i] = arguments.positional[i];
-    } else {
-      take_named(arguments, name, given[i]);
-    }
-    found_caller |= name == "caller";
+    else
+      take_named(arguments, macro.parameters[i].name, given[i]);
   }
-  bind_rest(macro, arguments, found_caller, *scope);
+  bind_rest(macro, arguments, *scope);
   const ScopeChange change(*this, scope);
-  for (size_t i = 0; i < given.size(); ++i) {
-    const Parameter& parameter = macro.parameters[i];
-    if (given[i]) {
-      scope->set(parameter.name, *given[i]);
-    } else if (parameter.fallback) {
-      scope->set(parameter.name, evaluate(*parameter.fallback));
+  for (size_t i = 0; i < given.size(); ++i)
+    scope->slots[static_cast<size_t>(macro.parameters[i].slot)] = given[i];
+  for (const Parameter& parameter : macro.parameters) {
+    std::optional<Value>& value = scope->slots[static_cast<size_t>(parameter.slot)];
+    if (value) continue;
+    if (parameter.fallback) {
+      Value made = evaluate(*parameter.fallback);
+      scope->slots[static_cast<size_t>(parameter.slot)] = std::move(made);
     } else {
-      scope->set(parameter.name, Value::undefined("parameter " + string_repr(parameter.name) +
-                                                  " was not provided"));
+      value = Value::undefined("parameter " + string_repr(parameter.name) + " was not provided");
     }
   }
-  return Value::text(captured(macro.body));
+  return Value::text(captured(macro.body).first);
 }
 
 }  // namespace isobit::jinja

@@ -31,8 +31,8 @@ Value BoundMethod::call(Interpreter& interpreter, Arguments& arguments) {
 
 std::optional<Value> Macro::attribute(Interpreter&, const std::string& name) {
   if (name == "name") return body_.name.empty() ? Value() : Value::text(body_.name);
-  if (name == "catch_kwargs") return Value::boolean(body_.uses_kwargs);
-  if (name == "catch_varargs") return Value::boolean(body_.uses_varargs);
+  if (name == "catch_kwargs") return Value::boolean(body_.kwargs_slot.has_value());
+  if (name == "catch_varargs") return Value::boolean(body_.varargs_slot.has_value());
   if (name == "caller") return Value::boolean(body_.uses_caller);
   if (name == "arguments") {
     std::vector<Value> names;
@@ -68,19 +68,20 @@ void Namespace::set(const std::string& name, Value value) {
   attributes_.set(name, std::move(value));
 }
 
-Loop::Loop(Interpreter& interpreter, const ForStatement& statement, std::vector<Value> items,
+Loop::Loop(Interpreter& interpreter, const ForStatement& statement, const Value& items,
            std::shared_ptr<Scope> outer, int depth)
     : interpreter_(interpreter),
       statement_(statement),
-      items_(std::move(items)),
+      items_(std::in_place, items, interpreter.budget()),
       outer_(std::move(outer)),
-      depth_(depth) {}
+      depth_(depth) {
+  if (statement.filter) filter_scope_ = interpreter.filter_scope(statement, outer_);
+  if (!statement.filter && !items.is_sequence(SequenceType::generator)) length_ = length_of(items);
+}
 
 std::optional<Value> Loop::pull() {
-  while (next_ < items_.size()) {
-    const Value item = items_[next_++];
-    if (!statement_.filter || counted_ || interpreter_.passes_filter(statement_, item, outer_))
-      return item;
+  while (std::optional<Value> item = items_->next()) {
+    if (!filter_scope_ || interpreter_.passes_filter(statement_, *item, filter_scope_)) return item;
   }
   return std::nullopt;
 }
@@ -107,16 +108,15 @@ int64_t Loop::length() {
     while (std::optional<Value> item = pull()) rest.push_back(*item);
     length_ = static_cast<int64_t>(rest.size()) + index0_ + 1 + (after_ ? 1 : 0);
     // From here on nothing is filtered again.
-    items_ = std::move(rest);
-    next_ = 0;
-    counted_ = true;
+    items_.emplace(Value::list(std::move(rest)), interpreter_.budget());
+    filter_scope_ = nullptr;
   }
   return *length_;
 }
 
 void Loop::release() {
-  items_.clear();
-  next_ = 0;
+  items_.emplace(Value::list({}), interpreter_.budget());
+  filter_scope_ = nullptr;
 }
 
 Value Loop::call(Interpreter& interpreter, Arguments& arguments) {
@@ -124,8 +124,7 @@ Value Loop::call(Interpreter& interpreter, Arguments& arguments) {
     raise("TypeError", "The loop must have the 'recursive' marker to be called recursively.");
   }
   const BoundArguments bound("loop", arguments, {"iterable"}, 1);
-  return Value::text(interpreter.run_loop_captured(
-      statement_, iterate(bound[0], interpreter.budget()), outer_, depth_ + 1));
+  return Value::text(interpreter.run_loop_captured(statement_, bound[0], outer_, depth_ + 1));
 }
 
 namespace {

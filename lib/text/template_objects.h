@@ -85,7 +85,7 @@ class Namespace : public Object {
 // items, as in Python's generators.
 class Loop : public Object {
  public:
-  Loop(Interpreter& interpreter, const ForStatement& statement, std::vector<Value> items,
+  Loop(Interpreter& interpreter, const ForStatement& statement, const Value& items,
        std::shared_ptr<Scope> outer, int depth);
   std::string type_name() const override { return "LoopContext"; }
   std::string module_name() const override { return "jinja2.runtime"; }
@@ -106,13 +106,12 @@ class Loop : public Object {
 
   Interpreter& interpreter_;
   const ForStatement& statement_;
-  std::vector<Value> items_;
+  std::optional<Iteration> items_;
   std::shared_ptr<Scope> outer_;
+  std::shared_ptr<Scope> filter_scope_;  // null: every item passes
   int depth_;
-  size_t next_ = 0;
   int64_t index0_ = -1;
   std::optional<int64_t> length_;
-  bool counted_ = false;  // the items left have passed the filter
   std::optional<Value> before_;
   std::optional<Value> current_;
   std::optional<Value> after_;
@@ -121,5 +120,10 @@ class Loop : public Object {
 
 const Method* find_text_method(const std::string& name);
 const Method* find_container_method(const Value& v, const std::string& name);
+// Of a number.
+const Method* find_number_method(const Value& v, const std::string& name);
+std::optional<Value> number_attribute(const Value& v, const std::string& name);
+// Throws kNotSupported for an attribute that Python's type has and this interpreter does not.
+void refuse_missing_attribute(const Value& v, const std::string& name);
 
 }  // namespace isobit::jinja

@@ -148,6 +148,10 @@ Value repeated(const Value& v, int64_t times, Budget& budget) {
   return Value::sequence(v.items_of().type, std::move(out));
 }
 
+bool is_set_like(const Value& v) {
+  return v.is_sequence(SequenceType::dict_keys) || v.is_sequence(SequenceType::dict_items);
+}
+
 bool is_repeatable(const Value& v) {
   return v.is_text() || v.is_sequence(SequenceType::list) || v.is_sequence(SequenceType::tuple);
 }
@@ -186,6 +190,8 @@ Value arithmetic(Operator op, const Value& a, const Value& b, Budget& budget) {
   if (a.is_integral() && b.is_integral())
     return integer_arithmetic(op, a.as_integer(), b.as_integer());
   if (a.is_number() && b.is_number()) return float_arithmetic(op, a.as_real(), b.as_real());
+  if (op == Operator::subtract && (is_set_like(a) || is_set_like(b)))
+    raise(kNotSupported, "arithmetic of dict keys, whose result is a set");
   if (op == Operator::add) return concatenated(a, b, budget);
   if (op == Operator::multiply) {
     if (is_repeatable(a) && b.is_integral()) return repeated(a, b.as_integer(), budget);
@@ -249,32 +255,6 @@ int64_t length_of(const Value& v) {
     default:
       raise("TypeError", "object of type '" + v.type_name() + "' has no len()");
   }
-}
-
-bool is_iterable(const Value& v) {
-  return v.is_text() || v.is_sequence() || v.is_dict() || v.is_undefined() ||
-         (v.kind() == Kind::object && v.as_object().iterable());
-}
-
-std::vector<Value> iterate(const Value& v, Budget& budget) {
-  std::vector<Value> out;
-  if (v.is_text()) {
-    budget.spend(v.as_text().size());
-    for (const std::string_view c : split_into_code_points(v.as_text()))
-      out.push_back(Value::text(std::string(c)));
-  } else if (v.is_dict()) {
-    budget.spend(v.as_dict().size());
-    for (const Dict::Entry& entry : v.as_dict().entries()) out.push_back(entry.first);
-  } else if (v.is_sequence()) {
-    const Sequence& items = v.items_of();
-    if (items.consumed) return out;
-    budget.spend(items.items.size());
-    if (items.type == SequenceType::generator) items.consumed = true;
-    out = items.items;
-  } else if (!v.is_undefined()) {
-    raise("TypeError", "'" + v.type_name() + "' object is not iterable");
-  }
-  return out;
 }
 
 }  // namespace isobit::jinja

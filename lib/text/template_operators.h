@@ -1,10 +1,10 @@
-// Python's operators on values: truth, equality, order, arithmetic, membership, iteration, str()
-// and repr().
+// Python's operators on values: truth, equality, order, arithmetic, membership, str() and repr().
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "text/template_iteration.h"
 #include "text/template_value.h"
 
 namespace isobit::jinja {
@@ -39,10 +39,6 @@ Value unary_plus(const Value& v);
 
 // len(); throws TypeError when there is none.
 int64_t length_of(const Value& v);
-// What a for loop sees: characters, items, keys. Uses a generator up. Throws TypeError when not
-// iterable.
-std::vector<Value> iterate(const Value& v, Budget& budget);
-bool is_iterable(const Value& v);
 
 std::string float_repr(double d);
 std::string repr(const Value& v, Budget& budget);

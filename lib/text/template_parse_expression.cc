@@ -316,10 +316,6 @@ ExpressionPtr ExpressionParser::parse_name() {
   } else if (name != "none" && name != "None") {
     made->type = ExpressionType::name;
     made->name = name;
-    reads_clock_ |= name == "strftime_now";
-    uses_varargs_ |= name == "varargs";
-    uses_kwargs_ |= name == "kwargs";
-    uses_caller_ |= name == "caller";
   }
   return made;
 }

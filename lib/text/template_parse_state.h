@@ -77,11 +77,6 @@ class ExpressionParser {
   // condition, where a missing one is an error only when it is reached.
   bool lenient_names_ = false;
   std::vector<Fault> unknown_names_;
-  bool reads_clock_ = false;
-  // Set when the body being parsed names these; saved and restored around macros.
-  bool uses_varargs_ = false;
-  bool uses_kwargs_ = false;
-  bool uses_caller_ = false;
 
  private:
   ExpressionPtr make(ExpressionType type, int line, std::vector<ExpressionPtr> children = {});

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "text/template_parse_state.h"
+#include "text/template_symbols.h"
 #include "text/template_unicode.h"
 
 namespace isobit::jinja {
@@ -34,8 +35,8 @@ class Parser : ExpressionParser {
     ParsedTemplate parsed;
     parsed.body = parse_body({});
     if (!unknown_names_.empty()) throw unknown_names_.front();
-    parsed.reads_clock = reads_clock_;
     parsed.marks_generation = marks_generation_;
+    resolve_names(parsed);
     return parsed;
   }
 
@@ -191,9 +192,6 @@ class Parser : ExpressionParser {
   void parse_for(Body& body, int line) {
     ForStatement made;
     made.target = parse_target(false);
-    if (!made.target.is_tuple && made.target.name == "loop") {
-      fail("Can't assign to special loop variable in for-loop target", line);
-    }
     expect_name("in");
     made.iterable = parse_tuple(TupleForm::bare, Conditional::excluded);
     const Restored<bool> strict(lenient_names_, false);
@@ -216,7 +214,7 @@ class Parser : ExpressionParser {
     if (skip_sign("=")) return add(body, line, SetStatement{std::move(target), parse_tuple()});
     ExpressionPtr filter = is_sign("|") ? parse_filters(nullptr, false) : nullptr;
     add(body, line,
-        SetBlockStatement{std::move(target), std::move(filter), parse_scoped_block("endset")});
+        SetBlockStatement{std::move(target), std::move(filter), parse_scoped_block("endset"), {}});
   }
 
   void parse_with(Body& body, int line) {
@@ -231,27 +229,10 @@ class Parser : ExpressionParser {
     add(body, line, std::move(made));
   }
 
-  // The signature and statements of a macro or of a call block; notes which of the special names
-  // the body uses.
-  void parse_macro_body(MacroBody& macro, bool with_signature, std::string_view end,
-                        ExpressionPtr* call) {
-    const bool outer[] = {uses_varargs_, uses_kwargs_, uses_caller_};
-    uses_varargs_ = uses_kwargs_ = uses_caller_ = false;
-    if (with_signature) parse_signature(macro);
-    if (call != nullptr) {
-      *call = parse_expression();
-      if ((*call)->type != ExpressionType::call) fail("expected call", (*call)->line);
-    }
+  void parse_macro_body(MacroBody& macro, int line, std::string_view end) {
+    macro.line = line;
     const Restored<int> outside_loops(loop_depth_, 0);
     macro.body = parse_scoped_block(end);
-    macro.uses_varargs = uses_varargs_;
-    macro.uses_kwargs = uses_kwargs_;
-    macro.uses_caller = uses_caller_;
-    // A nested use counts for the surrounding macro too: jinja2 looks through nested bodies in the
-    // same way.
-    uses_varargs_ |= outer[0];
-    uses_kwargs_ |= outer[1];
-    uses_caller_ |= outer[2];
   }
 
   void parse_signature(MacroBody& macro) {
@@ -272,25 +253,30 @@ class Parser : ExpressionParser {
   void parse_macro(Body& body, int line) {
     MacroStatement made;
     made.macro.name = expect_name().text;
-    parse_macro_body(made.macro, true, "endmacro", nullptr);
+    parse_signature(made.macro);
+    parse_macro_body(made.macro, line, "endmacro");
     add(body, line, std::move(made));
   }
 
   void parse_call_block(Body& body, int line) {
     CallStatement made;
-    parse_macro_body(made.caller, is_sign("("), "endcall", &made.call);
+    if (is_sign("(")) parse_signature(made.caller);
+    made.call = parse_expression();
+    if (made.call->type != ExpressionType::call) fail("expected call", made.call->line);
+    parse_macro_body(made.caller, line, "endcall");
     add(body, line, std::move(made));
   }
 
   void parse_filter(Body& body, int line) {
     ExpressionPtr filter = parse_filters(nullptr, true);
-    add(body, line, FilterStatement{std::move(filter), parse_scoped_block("endfilter")});
+    add(body, line, FilterStatement{std::move(filter), parse_scoped_block("endfilter"), {}});
   }
 
   void parse_generation(Body& body, int line) {
     marks_generation_ = true;
-    const Restored<int> outside_loops(loop_depth_, 0);
-    add(body, line, GenerationStatement{parse_scoped_block("endgeneration")});
+    GenerationStatement made;
+    parse_macro_body(made.written, line, "endgeneration");
+    add(body, line, std::move(made));
   }
 
   void parse_break(Body& body, int line) {

@@ -1,6 +1,7 @@
 // The % operator on text.
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "text/template_format.h"
 #include "text/template_operators.h"
@@ -8,6 +9,35 @@
 
 namespace isobit::jinja {
 namespace {
+
+// What ascii() makes of a repr.
+std::string ascii_repr(std::string_view text) {
+  std::string out;
+  char escape[12];
+  for (size_t at = 0, n = 0; at < text.size(); at += n) {
+    const uint32_t code = code_point_at(text, at, n);
+    if (code < 0x80) {
+      out += static_cast<char>(code);
+      continue;
+    }
+    const char* const format = code < 0x100 ? "\\x%02x" : code < 0x10000 ? "\\u%04x" : "\\U%08x";
+    std::snprintf(escape, sizeof escape, format, code);
+    out += escape;
+  }
+  return out;
+}
+
+// %c: a code point, or a text of one character.
+std::string character(const Value& v) {
+  if (v.is_text() && count_code_points(v.as_text()) == 1) return v.as_text();
+  if (!v.is_integral()) raise("TypeError", "%c requires int or char");
+  const int64_t code = v.as_integer();
+  if (code < 0 || code > 0x10FFFF) raise("OverflowError", "%c arg not in range(0x110000)");
+  if (code >= 0xD800 && code < 0xE000) raise(kNotSupported, "a lone surrogate");
+  std::string out;
+  append_utf8(out, static_cast<char32_t>(code));
+  return out;
+}
 
 class PrintfFormatter {
  public:
@@ -67,10 +97,15 @@ class PrintfFormatter {
   }
 
   std::string conversion(std::string_view& rest) {
+    if (rest.starts_with('%')) {
+      rest.remove_prefix(1);
+      return "%";
+    }
     const Value* named = nullptr;
     if (rest.starts_with('(')) {
       const size_t close = rest.find(')');
       if (close == rest.npos) raise("ValueError", "incomplete format key");
+      if (right_.is_undefined()) right_.raise_undefined();
       if (!right_.is_dict()) raise("TypeError", "format requires a mapping");
       const std::string key(rest.substr(1, close - 1));
       named = right_.as_dict().find(key);
@@ -98,7 +133,6 @@ class PrintfFormatter {
     if (rest.empty()) raise("ValueError", "incomplete format");
     const char type = rest[0];
     rest.remove_prefix(1);
-    if (type == '%') return "%";
     return converted(named != nullptr ? *named : next_value(), type, flags, width, precision);
   }
 
@@ -113,11 +147,20 @@ class PrintfFormatter {
       if (precision >= 0) body.resize(byte_offset_of(body, static_cast<size_t>(precision)));
       return padded(body, width, " ", has('-') ? 'l' : 'r', budget_);
     }
+    if (type == 'a') {
+      body = ascii_repr(repr(v, budget_));
+      if (precision >= 0) body.resize(std::min(body.size(), static_cast<size_t>(precision)));
+      return padded(body, width, " ", has('-') ? 'l' : 'r', budget_);
+    }
+    if (type == 'c') return padded(character(v), width, " ", has('-') ? 'l' : 'r', budget_);
     if (std::string_view("diueEfFgGxXo").find(type) == std::string_view::npos) {
-      raise(type == 'c' || type == 'a' ? kNotSupported : "ValueError",
-            std::string("unsupported format character '") + type + "'");
+      raise("ValueError", std::string("unsupported format character '") + type + "'");
     }
     if (!v.is_number()) {
+      const bool wants_integer = std::string_view("xXo").find(type) != std::string_view::npos;
+      if (wants_integer)
+        raise("TypeError",
+              std::string("%") + type + " format: an integer is required, not " + v.type_name());
       if (v.is_undefined()) v.raise_undefined();
       const bool wants_real = std::string_view("eEfFgG").find(type) != std::string_view::npos;
       raise("TypeError", wants_real

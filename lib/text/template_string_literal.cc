@@ -62,7 +62,7 @@ class LiteralReader {
       ++at_;
       hexadecimal(c == 'x' ? 2 : c == 'u' ? 4 : 8);
     } else if (c == 'N') {
-      fail("the escape \\N{name} is not supported");
+      throw Fault(kNotSupported, "the escape \\N{name}", line_);
     } else if ((c & 0x80) != 0) {
       size_t n = 0;
       out_ += '\\' + replacement_of(code_point_at(body_, at_, n));

@@ -105,11 +105,12 @@ bool is_in(Interpreter& in, const Value& v, const Arguments& arguments) {
   return contains(bound[0], v, in.budget());
 }
 
-bool names_filter(Interpreter&, const Value& v, const Arguments&) {
-  return v.is_text() && is_filter_name(v.as_text());
-}
-bool names_test(Interpreter&, const Value& v, const Arguments&) {
-  return v.is_text() && is_test_name(v.as_text());
+// A look-up in a dict of names, so what cannot be a key is an error.
+template <bool (*is_name)(const std::string&)>
+bool names_one(Interpreter&, const Value& v, const Arguments& arguments) {
+  const BoundArguments bound("test", arguments, {}, 0);
+  key_identity(v);
+  return v.is_text() && is_name(v.as_text());
 }
 
 constexpr Test kTests[] = {
@@ -118,8 +119,8 @@ constexpr Test kTests[] = {
     {"divisibleby", divisible},
     {"defined", plain<is_defined>},
     {"undefined", plain<is_undefined>},
-    {"filter", names_filter},
-    {"test", names_test},
+    {"filter", names_one<is_filter_name>},
+    {"test", names_one<is_test_name>},
     {"none", plain<is_none>},
     {"boolean", plain<is_boolean>},
     {"false", plain<is_false>},

@@ -345,6 +345,29 @@ Value format_map(Interpreter& in, const Value& self, const Arguments& arguments)
   return like(self, format_braces(in, self.as_text(), named));
 }
 
+// A mapping from code points to code points, texts or None (which drops the character).
+Value translate(Interpreter& in, const Value& self, const Arguments& arguments) {
+  const BoundArguments bound("translate", arguments, {""}, 1);
+  if (bound[0].is_undefined()) bound[0].raise_undefined();
+  if (!bound[0].is_dict()) raise(kNotSupported, "str.translate with something other than a dict");
+  in.budget().spend(self.as_text().size());
+  std::string out;
+  for (const char32_t code : to_code_points(self.as_text())) {
+    const Value* to = bound[0].as_dict().find(Value::integer(code));
+    if (to == nullptr) {
+      append_utf8(out, code);
+    } else if (to->is_text()) {
+      out += to->as_text();
+      in.budget().spend_bytes(to->as_text().size());
+    } else if (to->is_integral() && to->as_integer() >= 0 && to->as_integer() < 0x110000) {
+      append_utf8(out, static_cast<char32_t>(to->as_integer()));
+    } else if (!to->is_none()) {
+      raise("TypeError", "character mapping must return integer, None or str");
+    }
+  }
+  return like(self, std::move(out));
+}
+
 constexpr Method kMethods[] = {
     {"capitalize", changed<capitalized>},
     {"casefold", changed<case_folded>},
@@ -390,7 +413,7 @@ constexpr Method kMethods[] = {
     {"strip", stripped<true, true>},
     {"swapcase", changed<case_swapped>},
     {"title", changed<title_cased>},
-    {"translate", nullptr},
+    {"translate", translate},
     {"upper", changed<to_upper>},
     {"zfill", zfill},
 };

@@ -12,6 +12,11 @@ int checked_depth(int depth) {
   return depth;
 }
 
+std::string text_identity(std::string_view text) {
+  std::string out = 's' + std::to_string(text.size()) + ':';
+  return out.append(text);
+}
+
 void append_identity(std::string& out, const Value& key) {
   switch (key.kind()) {
     case Kind::none:
@@ -31,7 +36,7 @@ void append_identity(std::string& out, const Value& key) {
       return;
     }
     case Kind::text:
-      out += 's' + std::to_string(key.as_text().size()) + ':' + key.as_text();
+      out += text_identity(key.as_text());
       return;
     case Kind::object:
       out += 'o' + std::to_string(reinterpret_cast<uintptr_t>(&key.as_object()));
@@ -40,7 +45,8 @@ void append_identity(std::string& out, const Value& key) {
       out += 'u';
       return;
     case Kind::sequence:
-      if (!key.is_sequence(SequenceType::list)) {
+      if (!key.is_sequence(SequenceType::list) && !key.is_sequence(SequenceType::dict_keys) &&
+          !key.is_sequence(SequenceType::dict_items)) {
         out += 't' + std::to_string(key.items_of().items.size()) + ':';
         for (const Value& item : key.items_of().items) append_identity(out, item);
         return;
@@ -78,6 +84,16 @@ Value Value::sequence(SequenceType type, std::vector<Value> items, std::string l
   made->items = std::move(items);
   made->label = std::move(label);
   made->depth = checked_depth(depth + 1);
+  return Value(Rep(std::shared_ptr<const Sequence>(std::move(made))));
+}
+
+Value Value::generator(std::shared_ptr<Generator> generator, int source_depth,
+                       std::string type_name) {
+  auto made = std::make_shared<Sequence>();
+  made->type = SequenceType::generator;
+  made->generator = std::move(generator);
+  made->label = std::move(type_name);
+  made->depth = checked_depth(source_depth + 1);
   return Value(Rep(std::shared_ptr<const Sequence>(std::move(made))));
 }
 
@@ -185,23 +201,49 @@ std::string key_identity(const Value& key) {
   return out;
 }
 
+const Dict::Entry* Dict::at_identity(const std::string& identity) const {
+  const auto at = index_.find(identity);
+  return at == index_.end() ? nullptr : &entries_[at->second];
+}
+
+const Dict::Entry* Dict::locate(std::string_view name) const {
+  if (!index_.empty()) return at_identity(text_identity(name));
+  for (const Entry& entry : entries_) {
+    if (entry.first.is_text() && entry.first.as_text() == name) return &entry;
+  }
+  return nullptr;
+}
+
+const Dict::Entry* Dict::locate(const Value& key) const {
+  if (key.is_text()) return locate(std::string_view(key.as_text()));
+  const std::string identity = key_identity(key);
+  if (!index_.empty()) return at_identity(identity);
+  for (const Entry& entry : entries_) {
+    if (!entry.first.is_text() && key_identity(entry.first) == identity) return &entry;
+  }
+  return nullptr;
+}
+
 void Dict::set(const Value& key, Value value) {
   depth_ = checked_depth(std::max({depth_, key.depth() + 1, value.depth() + 1}));
-  const auto [at, added] = index_.emplace(key_identity(key), entries_.size());
-  if (added) {
-    entries_.emplace_back(key, std::move(value));
-  } else {
-    entries_[at->second].second = std::move(value);
+  if (const Entry* known = locate(key)) {
+    entries_[static_cast<size_t>(known - entries_.data())].second = std::move(value);
+    return;
   }
+  entries_.emplace_back(key, std::move(value));
+  if (entries_.size() < kIndexedFrom) return;
+  for (size_t i = index_.size(); i < entries_.size(); ++i)
+    index_.emplace(key_identity(entries_[i].first), i);
 }
 
 const Value* Dict::find(const Value& key) const {
-  const auto at = index_.find(key_identity(key));
-  return at == index_.end() ? nullptr : &entries_[at->second].second;
+  const Entry* found = locate(key);
+  return found != nullptr ? &found->second : nullptr;
 }
 
-const Value* Dict::find(const std::string& key) const {
-  return find(Value::text(key));
+const Value* Dict::find(std::string_view name) const {
+  const Entry* found = locate(name);
+  return found != nullptr ? &found->second : nullptr;
 }
 
 }  // namespace isobit::jinja

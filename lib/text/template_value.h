@@ -40,13 +40,20 @@ enum class SequenceType { list, tuple, range, dict_keys, dict_values, dict_items
 inline constexpr const char* kGroupLabel =
     "group";  // a pair with the attributes `grouper` and `list`
 
+// What makes a generator's items, one by one; it yields each once.
+class Generator {
+ public:
+  virtual ~Generator() = default;
+  virtual std::optional<Value> next() = 0;  // nothing at the end
+};
+
 struct Sequence {
   SequenceType type = SequenceType::list;
-  std::vector<Value> items;
+  std::vector<Value> items;                        // of all but generators
+  std::shared_ptr<Generator> generator = nullptr;  // of a generator
   std::string
       label;  // a range's repr, a generator's Python type name, kGroupLabel for groupby's pairs
   int depth = 1;
-  mutable bool consumed = false;  // a generator yields its items once
 };
 
 struct Undefined {
@@ -88,9 +95,8 @@ class Value {
   static Value tuple(std::vector<Value> items) {
     return sequence(SequenceType::tuple, std::move(items));
   }
-  static Value generator(std::vector<Value> items, std::string type_name = "generator") {
-    return sequence(SequenceType::generator, std::move(items), std::move(type_name));
-  }
+  static Value generator(std::shared_ptr<Generator> generator, int source_depth,
+                         std::string type_name = "generator");
   static Value sequence(SequenceType type, std::vector<Value> items, std::string label = {});
   static Value dict(Dict entries);
   static Value object(std::shared_ptr<Object> object) { return Value(Rep(std::move(object))); }
@@ -144,16 +150,21 @@ class Dict {
  public:
   using Entry = std::pair<Value, Value>;
 
-  // Throws TypeError for an unhashable key.
+  // These throw TypeError for an unhashable key.
   void set(const Value& key, Value value);
   void set(const std::string& key, Value value) { set(Value::text(key), std::move(value)); }
   const Value* find(const Value& key) const;
-  const Value* find(const std::string& key) const;
+  const Value* find(std::string_view name) const;
   const std::vector<Entry>& entries() const { return entries_; }
   size_t size() const { return entries_.size(); }
   int depth() const { return depth_; }
 
  private:
+  static constexpr size_t kIndexedFrom = 9;  // fewer entries are looked through
+  const Entry* locate(const Value& key) const;
+  const Entry* locate(std::string_view name) const;
+  const Entry* at_identity(const std::string& identity) const;
+
   std::vector<Entry> entries_;
   std::unordered_map<std::string, size_t> index_;  // identity string of the key -> entry
   int depth_ = 1;

@@ -6,18 +6,9 @@
 #include <vector>
 
 #include "base/json.h"
+#include "tests/text/template_outcome.h"
 
 namespace isobit::test {
-
-// What rendering gave: a text, or the name of jinja2's exception and its message.
-struct TemplateOutcome {
-  std::string text;
-  std::string error;
-  std::string message;
-  std::string describe() const;
-};
-
-TemplateOutcome render_outcome(const std::string& source, const Json& variables);
 
 struct TemplateMismatch {
   std::string name;
@@ -25,7 +16,9 @@ struct TemplateMismatch {
   std::string found;
 };
 
-enum class Messages { compared, ignored };
+// `worded` compares messages that jinja2 or the template words; those of Python's own exceptions
+// move with its version.
+enum class Messages { compared, worded };
 
 // Compares a document of cases; `folder` holds the files that cases refer to.
 std::vector<TemplateMismatch> mismatches_of(const Json& document,
