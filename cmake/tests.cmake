@@ -13,6 +13,10 @@ foreach(folder IN LISTS ISOBIT_LAYERS)
   endif()
 endforeach()
 
+# What scripts/oracle/template*.py hold against jinja2.
+add_executable(template_outcomes tests/oracle/template_outcomes.cc)
+target_link_libraries(template_outcomes PRIVATE isobit_text)
+
 # The promise end to end, and the faults that must break it: it needs the engine and the audit at once.
 file(GLOB schedule_sources CONFIGURE_DEPENDS tests/schedules/*.cc)
 add_executable(test_schedules ${schedule_sources} tests/support/faulty_kernel_set.cc)
