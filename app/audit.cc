@@ -227,12 +227,26 @@ AuditSetup set_up_audit(const AuditArguments& a) {
   AuditSetup setup;
   setup.plan = make_plan(plan_spec(a));
   resolved_isa(setup.plan);  // before the model is read
-  setup.model = load_model(a.model);
+  setup.model = load_model(a.model, now_or_pinned(a.now));
   setup.prompts = load_prompt_requests(a.prompts, setup.model.text,
                                        {.max_tokens = a.max_tokens, .n_top = a.n_top});
   setup.target = make_target(setup.model, n_threads);
   setup.fingerprint = audit_fingerprint(setup.model, setup.plan, n_threads);
   return setup;
+}
+
+void tell_of_templates(const AuditSetup& setup, Console& console) {
+  const ChatRenderer& chat = setup.model.text.chat;
+  for (const std::string& conflict : chat.conflicts()) console.warn(conflict);
+  if (setup.prompts.clock_was_read) console.say(clock_notice(chat.now()));
+}
+
+std::string recorded_clock(const Fingerprint& fingerprint) {
+  for (const FingerprintItem& item : fingerprint.items) {
+    if (item.item_class == FingerprintClass::kText && item.name == "template_clock")
+      return item.value;
+  }
+  return {};
 }
 
 void require_recordable(const std::string& store) {
@@ -295,7 +309,8 @@ std::string resume_run(const std::string& ref, const AuditArguments& a, Session&
                                 ? run.target.substr(std::string(kTargetPrefix).size())
                                 : "";
   AuditSetup setup;
-  setup.model = load_model(model);
+  setup.model =
+      load_model(model, now_or_pinned(a.now.empty() ? recorded_clock(run.fingerprint) : a.now));
   setup.plan = plan_from_json(run.plan_json, "run " + run.id);
   setup.target = make_target(setup.model, threads_of(a));
   warn_of_threads(most_threads(setup.plan, threads_of(a)), session.console);

@@ -35,6 +35,7 @@ struct AuditArguments {
   std::optional<uint64_t> seed;
   int threads = 0;  // 0: all cores
   std::string label;
+  std::string now;  // what a chat template's clock says; empty: kPinnedNow, or what a run recorded
 };
 
 // The options that `run` and `plan` share.
@@ -52,6 +53,11 @@ struct AuditSetup {
 };
 
 AuditSetup set_up_audit(const AuditArguments& arguments);
+// Says once what a reader of the results should know of the prompts: the clock in them, and chat
+// templates that contradict each other.
+void tell_of_templates(const AuditSetup& setup, Console& console);
+// The time that a fingerprint records for templates that read the clock; empty when none did.
+std::string recorded_clock(const Fingerprint& fingerprint);
 Fingerprint audit_fingerprint(const LoadedModel& model, const Plan& plan, int n_threads,
                               CanonicalRoot canonical_root = CanonicalRoot::skip);
 

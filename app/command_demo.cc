@@ -33,8 +33,10 @@ AuditArguments arm(const DemoArguments& demo, const std::string& kernel_set) {
 }
 
 RunJudgement run_arm(const DemoArguments& demo, const std::string& kernel_set, Session& session) {
-  const AuditArguments arguments = arm(demo, kernel_set);
+  AuditArguments arguments = arm(demo, kernel_set);
+  arguments.now = session.flags.now;
   AuditSetup setup = set_up_audit(arguments);
+  tell_of_templates(setup, session.console);
   session.console.say(fmt::format("\narm {}: {} prompts, {} cells, fingerprint {}", kernel_set,
                                   setup.prompts.requests.size(), setup.plan.cells.size(),
                                   setup.fingerprint.id.substr(0, 16)));

@@ -17,11 +17,12 @@ namespace {
 
 struct FingerprintArguments {
   std::string source, before, after, recorded, model, kernel_set = "cpu", isa = "best";
+  std::string now;
   bool canonical = false;
 };
 
 Fingerprint fingerprint_of_model(const std::string& source, const FingerprintArguments& a) {
-  const LoadedModel model = load_model(source);
+  const LoadedModel model = load_model(source, now_or_pinned(a.now));
   AuditArguments audit;
   audit.sets = {"engine.kernel_set=" + a.kernel_set, "engine.isa=" + a.isa};
   return audit_fingerprint(model, make_plan(plan_spec(audit)), n_cores(),
@@ -104,6 +105,7 @@ bool has_canonical_root(const Fingerprint& f) {
 int verify(FingerprintArguments a, Session& session) {
   const Fingerprint recorded = read_fingerprint(a.recorded);
   a.canonical = has_canonical_root(recorded);
+  if (a.now.empty()) a.now = recorded_clock(recorded);
   const Fingerprint now = fingerprint_of_model(a.model, a);
   const Verification v = verify_fingerprint(recorded, now);
   print_changes(v.changes, compare_text(recorded, now), session);
@@ -138,6 +140,7 @@ std::function<int()> declare_fingerprint(CLI::App& app, Session& session) {
   diff_app->footer("Example:\n  isobit fingerprint diff before.json after.json");
   verify_app->footer("Example:\n  isobit fingerprint verify before.json examples/tiny-kjv");
   return [=, &session] {
+    a->now = session.flags.now;
     if (diff_app->parsed()) {
       const Fingerprint before = either(a->before, *a), after = either(a->after, *a);
       const auto changes = diff_fingerprints(before, after);
@@ -151,6 +154,8 @@ std::function<int()> declare_fingerprint(CLI::App& app, Session& session) {
           "isobit fingerprint MODEL, or fingerprint diff A B, or fingerprint verify FILE SRC");
     const Fingerprint f = fingerprint_of_model(a->source, *a);
     session.console.result(session.flags.json ? fingerprint_json(f) + "\n" : listing(f));
+    if (const std::string now = recorded_clock(f); !now.empty())
+      session.console.say(clock_notice(now));
     session.console.suggest(
         fmt::format("isobit run {} --axis load.concurrency=1,8 --check 2", a->source));
     return kOk;

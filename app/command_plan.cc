@@ -84,6 +84,7 @@ Json to_json(const Plan& plan, const std::vector<CellEstimate>& estimates, const
 
 int show_plan(const AuditArguments& arguments, Session& session) {
   AuditSetup setup = set_up_audit(arguments);
+  tell_of_templates(setup, session.console);
   const ModelLimits limits{
       .context_tokens = static_cast<int32_t>(setup.model.checkpoint->config().max_positions),
       .max_concurrency = kMaxConcurrency};
@@ -123,7 +124,10 @@ int show_plan(const AuditArguments& arguments, Session& session) {
 std::function<int()> declare_plan(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<AuditArguments>();
   declare_audit_options(app, *arguments);
-  return [arguments, &session] { return show_plan(*arguments, session); };
+  return [arguments, &session] {
+    arguments->now = session.flags.now;
+    return show_plan(*arguments, session);
+  };
 }
 
 }  // namespace isobit::app

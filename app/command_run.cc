@@ -55,11 +55,13 @@ std::function<int()> declare_run(CLI::App& app, Session& session) {
     if (!arguments->run_id.empty() && !arguments->resume)
       throw Error(ErrorCode::usage, "--run-id goes with --resume");
     require_recordable(session.flags.store);
+    arguments->now = session.flags.now;
     std::string run_id;
     if (arguments->resume) {
       run_id = resume_run(arguments->run_id, *arguments, session);
     } else {
       AuditSetup setup = set_up_audit(*arguments);
+      tell_of_templates(setup, session.console);
       run_id = record_run(setup, *arguments, session);
     }
     const RunJudgement judged = judge_run(run_id, level, session);

@@ -1,6 +1,4 @@
 // `isobit tokens encode|decode|render`: what a model's tokenizer and chat template do.
-#include <filesystem>
-
 #include "app/commands.h"
 #include "app/exit_codes.h"
 #include "app/loaded_model.h"
@@ -15,22 +13,10 @@ namespace isobit::app {
 namespace {
 
 struct TokensArguments {
-  std::string template_source, messages, tools, now;
+  std::string template_source, messages, tools;
   std::vector<std::string> variables;  // "NAME=JSON"
   bool no_generation_prompt = false;
 };
-
-// A template file stands alone; a model brings its special tokens.
-ChatTemplate open_template(const std::string& source, Json& extra) {
-  const std::string extension = std::filesystem::path(source).extension().string();
-  if (extension == ".jinja" || extension == ".jinja2" || extension == ".j2")
-    return ChatTemplate::parse(read_file(source, size_t{16} << 20), source);
-  const LoadedText loaded = load_text(source);
-  if (!loaded.chat_template) throw Error(ErrorCode::usage, "'" + source + "' has no chat template");
-  extra["bos_token"] = loaded.tokenizer->bos_token();
-  extra["eos_token"] = loaded.tokenizer->eos_token();
-  return *loaded.chat_template;
-}
 
 // The file holds the messages themselves, or an object with them and further variables.
 void read_messages(const std::string& path, ChatInput& input) {
@@ -58,7 +44,7 @@ void read_messages(const std::string& path, ChatInput& input) {
 
 int render(const TokensArguments& a, Session& session) {
   ChatInput input;
-  const ChatTemplate chat_template = open_template(a.template_source, input.extra);
+  const ChatRenderer chat = open_chat(a.template_source, now_or_pinned(session.flags.now));
   read_messages(a.messages, input);
   if (!a.tools.empty()) input.tools = parse_json(read_input(a.tools), a.tools);
   if (a.no_generation_prompt) input.add_generation_prompt = false;
@@ -69,10 +55,14 @@ int render(const TokensArguments& a, Session& session) {
     const std::string name = variable.substr(0, equals);
     input.extra[name] = parse_json(variable.substr(equals + 1), "--var " + name);
   }
-  RenderOptions options;
-  if (!a.now.empty()) options.now = parse_clock(a.now);
-  const std::string text = chat_template.render(chat_variables(input), options);
-  session.console.result(session.flags.json ? json_line({{"text", json_text(text)}}) + "\n" : text);
+  for (const std::string& conflict : chat.conflicts()) session.console.warn(conflict);
+  const RenderedTemplate rendered = chat.render(std::move(input));
+  session.console.result(
+      session.flags.json ? json_line({{"text", json_text(rendered.text)},
+                                      {"clock", rendered.clock_was_read ? Json(chat.now()) : Json()}}) +
+                               "\n"
+                         : rendered.text);
+  if (rendered.clock_was_read) session.console.say(clock_notice(chat.now()));
   return kOk;
 }
 
@@ -99,8 +89,6 @@ std::function<int()> declare_tokens(CLI::App& app, Session& session) {
       ->add_option("--var", a->variables, "NAME=JSON, a variable of the template (repeatable)")
       ->expected(1)
       ->take_all();
-  render_app->add_option("--now", a->now,
-                         "What the template's clock says: 2026-01-31 or 2026-01-31T12:34:56");
   render_app->add_flag("--no-generation-prompt", a->no_generation_prompt,
                        "Do not open the assistant's turn");
   for (CLI::App* sub : {encode_app, decode_app, render_app}) sub->fallthrough();

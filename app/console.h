@@ -20,6 +20,7 @@ struct GlobalFlags {
   std::string progress = "auto";  // auto, bar, lines, none
   bool no_input = false;
   std::string directory;  // -C
+  std::string now;        // what a chat template's clock says; empty: kPinnedNow
 };
 
 class Console {

@@ -17,7 +17,7 @@ bool is_gguf(const std::string& source) {
   return fs::path(source).extension() == ".gguf";
 }
 
-LoadedText text_of_gguf(const std::string& source) {
+LoadedText text_of_gguf(const std::string& source, const std::string& now) {
   const GgufFile file{fs::path(source)};
   const GgufTokenizer t = file.tokenizer();
   GgufTokenizerParts parts{
@@ -47,40 +47,12 @@ LoadedText text_of_gguf(const std::string& source) {
   parts.merges.assign(t.merges.begin(), t.merges.end());
   LoadedText out;
   out.tokenizer = std::make_unique<Tokenizer>(make_gguf_tokenizer(parts));
-  if (t.chat_template) out.template_source = *t.chat_template;
+  out.chat = ChatRenderer(gguf_templates(t), gguf_special_tokens(t), source, now);
   return out;
 }
 
-// chat_template.jinja beats the configuration's field; a list of named templates gives its
-// "default".
-std::string template_of_folder(const fs::path& folder, const std::optional<Json>& config) {
-  if (fs::exists(folder / "chat_template.jinja"))
-    return read_file(folder / "chat_template.jinja", size_t{16} << 20);
-  if (!config || !config->contains("chat_template")) return {};
-  const Json& value = config->at("chat_template");
-  if (value.is_string()) return value.get<std::string>();
-  if (!value.is_array()) return {};
-  for (const Json& entry : value) {
-    if (entry.is_object() && entry.value("name", "") == "default" && entry.contains("template") &&
-        entry["template"].is_string()) {
-      return entry["template"].get<std::string>();
-    }
-  }
-  return {};
-}
-
-// A file of a checkpoint, whose faults are not the user's usage.
-Json parse_stored_json(const std::string& text, const std::string& where) {
-  try {
-    return parse_json(text, where);
-  } catch (const Error& e) {
-    throw Error(ErrorCode::environment, e.message(),
-                "the file is damaged, or is not what its name says");
-  }
-}
-
 // `source` is a tokenizer.json, or the folder that holds one.
-LoadedText text_of_folder(const fs::path& source) {
+LoadedText text_of_folder(const fs::path& source, const std::string& now) {
   constexpr size_t kMaxTokenizerBytes = size_t{256} << 20;
   const bool is_file = source.extension() == ".json";
   const fs::path folder = is_file ? source.parent_path() : source;
@@ -93,35 +65,29 @@ LoadedText text_of_folder(const fs::path& source) {
   const TokenizerSideFiles side_files{.config = beside("tokenizer_config.json"),
                                       .special_tokens_map = beside("special_tokens_map.json"),
                                       .added_tokens = beside("added_tokens.json")};
-  std::optional<Json> config;
-  if (side_files.config)
-    config = parse_stored_json(*side_files.config, (folder / "tokenizer_config.json").string());
   LoadedText out;
   out.tokenizer = std::make_unique<Tokenizer>(
       load_tokenizer_json(tokenizer_json, tokenizer_path.string(), side_files));
-  out.template_source = template_of_folder(folder, config);
+  out.chat = folder_chat(folder.string(), now);
   return out;
 }
 
 }  // namespace
 
-LoadedText load_text(const std::string& source) {
+LoadedText load_text(const std::string& source, const std::string& now) {
   if (!fs::exists(source))
     throw Error(ErrorCode::environment, "'" + source + "' does not exist",
                 "give a checkpoint folder or a .gguf file");
-  LoadedText out = is_gguf(source) ? text_of_gguf(source) : text_of_folder(source);
-  if (!out.template_source.empty())
-    out.chat_template = ChatTemplate::parse(out.template_source, source + ": chat template");
-  return out;
+  return is_gguf(source) ? text_of_gguf(source, now) : text_of_folder(source, now);
 }
 
-LoadedModel load_model(const std::string& source) {
+LoadedModel load_model(const std::string& source, const std::string& now) {
   if (!fs::exists(source))
     throw Error(ErrorCode::environment, "'" + source + "' does not exist",
                 "give a checkpoint folder or a .gguf file");
   LoadedModel out{.source = source,
                   .checkpoint = open_checkpoint(source),
-                  .text = load_text(source),
+                  .text = load_text(source, now),
                   .token_bytes = {}};
   const Tokenizer& tokenizer = *out.text.tokenizer;
   const int64_t vocab = out.checkpoint->config().vocab_size;
@@ -137,19 +103,9 @@ LoadedModel load_model(const std::string& source) {
   return out;
 }
 
-std::string render_chat(const LoadedText& text, const Json& messages, const Json& tools,
-                        bool add_generation_prompt) {
-  if (!text.chat_template) {
-    throw Error(ErrorCode::usage, "this model has no chat template",
-                "use prompts with \"prompt\" or \"prompt_token_ids\" instead of \"messages\"");
-  }
-  ChatInput input;
-  input.messages = messages;
-  input.tools = tools;
-  input.add_generation_prompt = add_generation_prompt;
-  input.extra = {{"bos_token", text.tokenizer->bos_token()},
-                 {"eos_token", text.tokenizer->eos_token()}};
-  return text.chat_template->render(chat_variables(input));
+ChatRenderer open_chat(const std::string& source, const std::string& now) {
+  if (!is_template_file(source)) return load_text(source, now).chat;
+  return ChatRenderer({template_file(source)}, Json::object(), source, now);
 }
 
 }  // namespace isobit::app

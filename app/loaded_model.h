@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "app/chat_renderer.h"
 #include "base/json.h"
 #include "checkpoint/checkpoint.h"
 #include "fingerprint/fingerprint.h"
-#include "text/chat_template.h"
 #include "text/tokenizer.h"
 
 namespace isobit::app {
@@ -17,8 +17,7 @@ namespace isobit::app {
 // Tokenizer and template alone: what `isobit tokens` needs, without opening weights.
 struct LoadedText {
   std::unique_ptr<Tokenizer> tokenizer;
-  std::string template_source;  // empty: the model has none
-  std::optional<ChatTemplate> chat_template;
+  ChatRenderer chat;
 };
 
 struct LoadedModel {
@@ -28,13 +27,11 @@ struct LoadedModel {
   std::vector<std::string> token_bytes;  // (vocab_size) what a token adds to the text
 };
 
-// Throw Error(environment) for what cannot be read.
-LoadedText load_text(const std::string& source);
-LoadedModel load_model(const std::string& source);
+// `now` is what a template's clock says. Throw Error(environment) for what cannot be read.
+LoadedText load_text(const std::string& source, const std::string& now = kPinnedNow);
+LoadedModel load_model(const std::string& source, const std::string& now = kPinnedNow);
 
-// The variables that a chat template sees, special tokens included. Throws Error(usage) when the
-// model has no template.
-std::string render_chat(const LoadedText& text, const Json& messages, const Json& tools,
-                        bool add_generation_prompt);
+// The templates of a model, which bring its special tokens, or a template file, which stands alone.
+ChatRenderer open_chat(const std::string& source, const std::string& now);
 
 }  // namespace isobit::app

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "app/chat_renderer.h"
 #include "app/commands.h"
 #include "app/exit_codes.h"
 #include "app/interruption.h"
@@ -31,6 +32,10 @@ void declare_global_flags(CLI::App& app, GlobalFlags& flags) {
       ->check(CLI::IsMember({"auto", "bar", "lines", "none"}));
   app.add_flag("--no-input", flags.no_input, "Never ask");
   app.add_option("-C", flags.directory, "Change to this folder first");
+  app.add_option("--now", flags.now,
+                 std::string("What a chat template's clock says: 2026-01-31 or "
+                             "2026-01-31T12:34:56 (default: ") +
+                     kPinnedNow + ")");
 }
 
 // "--chek 2 (did you mean '--check'?)": what no command took, in the order of the command line.

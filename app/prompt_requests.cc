@@ -43,7 +43,7 @@ Sampling to_sampling(const PromptRecord& record) {
 }
 
 Request to_request(const PromptRecord& record, const LoadedText& text,
-                   const RequestDefaults& defaults, std::string& rendered) {
+                   const RequestDefaults& defaults, RenderedTemplate& rendered) {
   Request r;
   r.id = record.id;
   r.max_tokens = record.max_tokens.value_or(defaults.max_tokens);
@@ -55,12 +55,12 @@ Request to_request(const PromptRecord& record, const LoadedText& text,
   if (!record.prompt_token_ids.empty()) {
     r.prompt_token_ids = record.prompt_token_ids;
   } else if (record.prompt) {
-    rendered = *record.prompt;
-    r.prompt_token_ids = text.tokenizer->encode(rendered, AddSpecial::kYes);
+    rendered.text = *record.prompt;
+    r.prompt_token_ids = text.tokenizer->encode(rendered.text, AddSpecial::kYes);
   } else {
-    rendered = render_chat(text, record.messages, record.tools, true);
+    rendered = text.chat.render({.messages = record.messages, .tools = record.tools});
     r.prompt_token_ids =
-        text.tokenizer->encode(rendered, AddSpecial::kNo);  // the template writes its own BOS
+        text.tokenizer->encode(rendered.text, AddSpecial::kNo);  // the template writes its own BOS
   }
   return r;
 }
@@ -71,13 +71,14 @@ PromptRequests load_prompt_requests(const std::string& prompts, const LoadedText
                                     const RequestDefaults& defaults) {
   PromptRequests out;
   for (const PromptRecord& record : load_records(prompts)) {
-    std::string rendered;
+    RenderedTemplate rendered;
     try {
       out.requests.push_back(to_request(record, text, defaults, rendered));
     } catch (const Error& e) {
       throw Error(e.code(), "prompt '" + record.id + "': " + e.message(), e.hint());
     }
-    out.texts.push_back(std::move(rendered));
+    out.texts.push_back(std::move(rendered.text));
+    out.clock_was_read |= rendered.clock_was_read;
   }
   out.digest = requests_digest(out.requests);
   return out;

@@ -13,6 +13,7 @@ struct PromptRequests {
   std::vector<Request> requests;
   std::vector<std::string> texts;  // what was encoded, parallel; empty for prompts given as ids
   std::string digest;              // SHA-256 (hex) over ids, token ids and parameters
+  bool clock_was_read = false;     // by a chat template, for one of them
 };
 
 struct RequestDefaults {

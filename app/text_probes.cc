@@ -32,25 +32,14 @@ TextProbe probe_of(const Tokenizer& tokenizer, const char* name, const std::stri
   return probe;
 }
 
-// The clock stands still: a template that writes the date is compared by what else it writes.
-RenderOptions fixed_clock() {
-  RenderOptions options;
-  options.now = parse_clock("2026-01-02T03:04:05");
-  return options;
-}
-
 std::string rendered_conversation(const LoadedText& text) {
-  ChatInput input;
-  input.messages =
+  const Json conversation =
       Json::array({{{"role", "system"}, {"content", "Answer briefly."}},
                    {{"role", "user"},
                     {"content", "What is 2 + 2? Say it in words, na\u00EFvely: \u4E8C + \u4E8C."}},
                    {{"role", "assistant"}, {"content", "Four."}},
                    {{"role", "user"}, {"content", "  And 3?\n"}}});
-  input.add_generation_prompt = true;
-  input.extra = {{"bos_token", text.tokenizer->bos_token()},
-                 {"eos_token", text.tokenizer->eos_token()}};
-  return text.chat_template->render(chat_variables(input), fixed_clock());
+  return text.chat.render({.messages = conversation}).text;
 }
 
 void add_conversation(const LoadedText& text, TextInputs& out) {
@@ -69,6 +58,17 @@ void add_conversation(const LoadedText& text, TextInputs& out) {
   out.probes.push_back(probe);
 }
 
+void add_template_digests(const ChatRenderer& chat, TextInputs& out) {
+  for (const FoundTemplate& t : chat.found()) {
+    if (t.used && t.name != "default") out.named_template_digests[t.name] = t.digest();
+  }
+  for (const FoundTemplate* t : shadowed_templates(chat.found()))
+    out.unused_template_digests[t->place] = t->digest();
+  const FoundTemplate* main_template = used_template(chat.found(), "default");
+  out.chat_template_digest = main_template != nullptr ? main_template->digest() : "absent";
+  if (chat.reads_clock()) out.template_clock = chat.now();
+}
+
 }  // namespace
 
 TextInputs text_fingerprint_inputs(const LoadedText& text) {
@@ -76,11 +76,11 @@ TextInputs text_fingerprint_inputs(const LoadedText& text) {
   out.tokenizer_digest = text.tokenizer->digest();
   for (const Sentence& sentence : kSentences)
     out.probes.push_back(probe_of(*text.tokenizer, sentence.name, sentence.text, AddSpecial::kYes));
-  if (!text.chat_template) {
+  if (!text.chat.has_template()) {
     out.chat_template_digest = out.rendered_probe_digest = "absent";  // a fact, not a gap
     return out;
   }
-  out.chat_template_digest = text.chat_template->digest();
+  add_template_digests(text.chat, out);
   add_conversation(text, out);
   return out;
 }

@@ -23,6 +23,11 @@ void add_text_items(const TextInputs& text, ItemList& items) {
   items.declared_or_unknown(kClass, "rendered_probe", text.rendered_probe_digest,
                             text.missing_reason);
   for (const TextProbe& probe : text.probes) items.append(probe_items(probe));
+  for (const auto& [name, digest] : text.named_template_digests)
+    items.declared(kClass, "named_chat_template." + name, digest);
+  for (const auto& [place, digest] : text.unused_template_digests)
+    items.declared(kClass, "unused_chat_template." + place, digest);
+  if (!text.template_clock.empty()) items.declared(kClass, "template_clock", text.template_clock);
 }
 
 void add_scheduler_items(const std::optional<SchedulerInputs>& scheduler, ItemList& items) {

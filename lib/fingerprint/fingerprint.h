@@ -31,6 +31,9 @@ struct TextInputs {
   std::string chat_template_digest = {};   // of the template's text
   std::string rendered_probe_digest = {};  // of a fixed conversation, rendered and encoded
   std::vector<TextProbe> probes = {};      // sentences that show where ids differ
+  std::map<std::string, std::string> named_template_digests = {};   // "tool_use" and others
+  std::map<std::string, std::string> unused_template_digests = {};  // by place, where texts differ
+  std::string template_clock = {};  // what the templates' clock said; empty: none reads it
   std::string missing_reason = "not handed in";
 };
 

@@ -59,6 +59,13 @@ const std::vector<ItemRule>& item_rules() {
       // Advisory, because other ids imply another tokenizer or template.
       {C::kText, "probe.", R::kAdvisory,
        "A fixed sentence becomes other token ids: it shows what the digests above decide."},
+      {C::kText, "named_chat_template.", R::kIdentity,
+       "A conversation with tools, or one that asks for this template, can be another prompt."},
+      {C::kText, "unused_chat_template.", R::kAdvisory,
+       "A template that is not used differs; prompts follow chat_template."},
+      {C::kText, "template_clock", R::kIdentity,
+       "The chat template reads the clock, which said another time: prompts that hold the date are "
+       "not the same."},
 
       {C::kNumerics, "", R::kArithmetic,
        "Another definition of the arithmetic: low bits of every logit can change, and near-ties "

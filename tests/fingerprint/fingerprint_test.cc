@@ -286,3 +286,29 @@ TEST_CASE("every class has a rule for any item, and no two rules have one place"
   CHECK(rule_of(FingerprintClass::kModel, "config.stored").role == ItemRole::kAdvisory);
   CHECK(rule_of(FingerprintClass::kModel, "something.new").role == ItemRole::kIdentity);
 }
+
+TEST_CASE("what a template's clock said, and the templates beside the main one, are items") {
+  FingerprintInputs in = inputs_for(nullptr);
+  const Fingerprint plain = compute_fingerprint(in);
+  CHECK(find(plain, FingerprintClass::kText, "template_clock") == nullptr);
+  in.text.template_clock = "2026-01-01T00:00:00";
+  in.text.named_template_digests = {{"tool_use", "n0"}};
+  in.text.unused_template_digests = {{"chat_template.json: chat_template", "u0"}};
+  const Fingerprint dated = compute_fingerprint(in);
+  CHECK(find(dated, FingerprintClass::kText, "template_clock")->value == "2026-01-01T00:00:00");
+  in.text.template_clock = "2026-01-02T00:00:00";
+  const auto of_text = [](std::vector<FingerprintItemChange> changes) {
+    std::erase_if(changes, [](const auto& c) { return c.item_class != FingerprintClass::kText; });
+    return changes;
+  };
+  const auto changes = of_text(diff_fingerprints(dated, compute_fingerprint(in)));
+  REQUIRE(changes.size() == 1);
+  CHECK(changes[0].name == "template_clock");
+  CHECK(changes[0].role == ItemRole::kIdentity);
+  const auto added = of_text(diff_fingerprints(plain, dated));
+  CHECK(added.size() == 3);
+  for (const FingerprintItemChange& change : added) {
+    const bool advisory = change.name.starts_with("unused_chat_template.");
+    CHECK(change.role == (advisory ? ItemRole::kAdvisory : ItemRole::kIdentity));
+  }
+}
