@@ -6,6 +6,7 @@
 
 #include "app/audit.h"
 #include "app/bench.h"
+#include "app/bench_template.h"
 #include "app/cores.h"
 #include "app/exit_codes.h"
 #include "app/word_lists.h"
@@ -19,7 +20,7 @@ namespace {
 struct BenchFlags {
   BenchArguments arguments;
   std::string prompt_tokens = "128", concurrency = "1", kernel_sets, threads, llama_flags;
-  bool kernels = false, recording = false;
+  bool kernels = false, recording = false, chat_template = false;
 };
 
 // cpu and, where it can run, cpu-adaptive: the pair whose ratio is the price of invariance.
@@ -117,6 +118,17 @@ void warn_of_noise(const BenchResults& results, int rounds, Console& console) {
                     widest * 100));
 }
 
+int run_template_bench(const BenchArguments& a, Session& session) {
+  std::vector<TemplateTimes> times;
+  for (const std::string& source : a.models) {
+    const ChatRenderer chat = open_chat(source, now_or_pinned(session.flags.now));
+    for (TemplateTimes& row : bench_template(source, chat, a.rounds)) times.push_back(row);
+  }
+  session.console.result(session.flags.json ? template_times_json(times).dump() + "\n"
+                                            : template_times_text(times));
+  return kOk;
+}
+
 }  // namespace
 
 std::function<int()> declare_bench(CLI::App& app, Session& session) {
@@ -145,7 +157,16 @@ std::function<int()> declare_bench(CLI::App& app, Session& session) {
                "The matmuls alone, against what fma and reading reach on this machine");
   app.add_flag("--recording", flags->recording,
                "What recording everything costs beside generation alone");
+  CLI::Option* chat_template = app.add_flag("--template", flags->chat_template,
+                                            "The chat template alone: how long it takes to render");
+  for (const char* flag : {"--kernels", "--recording", "--kernel-set", "--isa", "--threads",
+                           "--concurrency", "--prompt-tokens", "--gen-tokens", "--llama"})
+    chat_template->excludes(app.get_option(flag));
   return [flags, &session] {
+    if (flags->chat_template) {
+      if (flags->arguments.rounds < 1) throw Error(ErrorCode::usage, "--rounds must be at least 1");
+      return static_cast<ExitCode>(run_template_bench(flags->arguments, session));
+    }
     const BenchArguments arguments = checked(*flags, session.console);
     BenchResults results;
     for (const std::string& source : arguments.models) {

@@ -1,4 +1,4 @@
-// `isobit inspect checkpoint|tokenizer`: what is in a file, without running anything.
+// `isobit inspect checkpoint|tokenizer|template`: what is in a file, without running anything.
 #include <fmt/format.h>
 
 #include "app/inspect.h"
@@ -17,6 +17,8 @@ constexpr Inspection kInspections[] = {
      declare_inspect_checkpoint},
     {"tokenizer", "Model type, special tokens, the steps from text to ids, and a probe",
      declare_inspect_tokenizer},
+    {"template", "Where the chat template is, what it reads, and a rendered probe",
+     declare_inspect_template},
 };
 
 }  // namespace

@@ -10,7 +10,7 @@ const std::vector<Command>& commands() {
        declare_doctor},
       {"fingerprint", "What could change an answer, item by item, as one id",
        "isobit fingerprint examples/tiny-kjv", declare_fingerprint},
-      {"inspect", "What is in a checkpoint or a tokenizer, without running it",
+      {"inspect", "What is in a checkpoint, a tokenizer or a chat template, without running it",
        "isobit inspect checkpoint examples/tiny-kjv", declare_inspect},
       {"tokens", "What a tokenizer and a chat template do",
        "isobit tokens encode --tokenizer examples/tiny-kjv --text 'In the beginning'",
