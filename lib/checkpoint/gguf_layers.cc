@@ -1,5 +1,7 @@
 #include "checkpoint/gguf_layers.h"
 
+#include <set>
+
 namespace isobit {
 namespace {
 
@@ -89,10 +91,12 @@ void read_gguf_layers(const GgufFile& file, const ModelKeys& keys, ModelConfig& 
   }
   if (config.architecture == "gemma3_text") read_local_rope(file, keys, config);
   if (config.experts.n > 0) {
+    std::set<std::string> names;  // a file may say 10,000 layers, and have 65,536 tensors
+    for (const StoredTensor& tensor : file.tensors()) names.insert(tensor.name);
     config.layers.resize(n);
     for (size_t i = 0; i < n; ++i)
       config.layers[i].has_experts =
-          has_tensor(file, "blk." + std::to_string(i) + ".ffn_gate_inp.weight");
+          names.contains("blk." + std::to_string(i) + ".ffn_gate_inp.weight");
   }
   if (std::all_of(config.layers.begin(), config.layers.end(),
                   [](const LayerConfig& layer) { return layer == LayerConfig{}; }))

@@ -1,6 +1,7 @@
 #include "checkpoint/hf_layers.h"
 
 #include <algorithm>
+#include <set>
 
 #include "checkpoint/refusal.h"
 
@@ -135,11 +136,11 @@ std::vector<bool> layers_with_experts(const ConfigFields& fields, const ModelCon
   if (config.architecture != "qwen3_moe" || config.experts.n == 0) return has;
   const int64_t step = fields.integer("decoder_sparse_step").value_or(1);
   if (step < 1) refuse(fields.where(), "decoder_sparse_step is not positive");
-  const std::vector<int64_t> dense =
-      fields.integers("mlp_only_layers").value_or(std::vector<int64_t>{});
+  const auto list = fields.integers("mlp_only_layers").value_or(std::vector<int64_t>{});
+  const std::set<int64_t> dense(list.begin(), list.end());
   for (size_t i = 0; i < has.size(); ++i) {
     const auto layer = static_cast<int64_t>(i);
-    has[i] = (layer + 1) % step == 0 && std::find(dense.begin(), dense.end(), layer) == dense.end();
+    has[i] = (layer + 1) % step == 0 && !dense.contains(layer);
   }
   return has;
 }
