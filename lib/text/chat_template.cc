@@ -79,9 +79,21 @@ Json with_reasoning_names(const Json& message) {
     if (reasoning == nullptr && at != message.end() && !at->is_null()) reasoning = &*at;
   }
   if (reasoning == nullptr) return message;
-  Json out = {{"thinking", *reasoning}};
-  for (const auto& [name, value] : message.items()) out[name] = value;
-  out["reasoning_content"] = *reasoning;
+  // Filled as the list that it is: to find each name again would take a pass over all of them.
+  Json out = Json::object();
+  auto& members = out.get_ref<Json::object_t&>();
+  members.emplace_back("thinking", *reasoning);
+  for (const auto& [name, value] : message.items()) {
+    if (name == "thinking") {
+      members.front().second = value;
+    } else if (name != "reasoning_content") {
+      members.emplace_back(name, value);
+    } else {
+      members.emplace_back(name, *reasoning);
+    }
+  }
+  if (!message.contains("reasoning_content"))
+    members.emplace_back("reasoning_content", *reasoning);
   return out;
 }
 

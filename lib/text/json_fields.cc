@@ -73,15 +73,19 @@ bool JsonFields::boolean_or(const char* key, bool fallback) const {
 }
 
 int64_t JsonFields::integer(const char* key, int64_t low, int64_t high) const {
-  const Json& value = at(key);
-  const std::string expected =
-      "an integer from " + std::to_string(low) + " to " + std::to_string(high);
-  if (!value.is_number_integer()) fail_at(key, expected);
-  if (value.is_number_unsigned() && value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX))
-    fail_at(key, expected);
-  const auto v = value.get<int64_t>();
-  if (v < low || v > high) fail_at(key, expected);
-  return v;
+  return integer_of(key, at(key), low, high);
+}
+
+int64_t JsonFields::integer_of(const std::string& key, const Json& value, int64_t low,
+                               int64_t high) const {
+  const bool fits =
+      value.is_number_integer() &&
+      !(value.is_number_unsigned() && value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX));
+  if (!fits || value.get<int64_t>() < low || value.get<int64_t>() > high) {
+    fail("\"" + key + "\": expected an integer from " + std::to_string(low) + " to " +
+         std::to_string(high) + ", found " + describe(value));
+  }
+  return value.get<int64_t>();
 }
 
 double JsonFields::real(const char* key) const {

@@ -24,6 +24,8 @@ class JsonFields {
   bool boolean(const char* key) const;
   bool boolean_or(const char* key, bool fallback) const;
   int64_t integer(const char* key, int64_t low, int64_t high) const;
+  // The same of a member that is at hand: looking it up would take a pass over all of them.
+  int64_t integer_of(const std::string& key, const Json& value, int64_t low, int64_t high) const;
   double real(const char* key) const;  // finite
   const Json& array(const char* key) const;
   JsonFields object(const char* key) const;

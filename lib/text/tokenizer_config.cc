@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 #include "base/error.h"
 #include "text/json_fields.h"
@@ -48,15 +49,15 @@ std::vector<AddedToken> read_decoder_list(const JsonFields& config) {
 std::vector<AddedToken> read_added_tokens_file(const JsonFields& file,
                                                const std::vector<NamedToken>& special,
                                                const std::vector<AddedToken>& own_tokens) {
+  std::set<std::string_view> special_texts;
+  for (const NamedToken& named : special) special_texts.insert(named.token.content);
+  std::set<int64_t> own_ids;
+  for (const AddedToken& own : own_tokens) own_ids.insert(own.id);
   std::map<int64_t, AddedToken> tokens;
   for (auto it = file.json().begin(); it != file.json().end(); ++it) {
-    const int64_t id = file.integer(it.key().c_str(), 0, kMaxTokenId);
-    const bool is_special = std::any_of(special.begin(), special.end(), [&](const auto& named) {
-      return named.token.content == it.key();
-    });
-    const bool is_own = std::any_of(own_tokens.begin(), own_tokens.end(),
-                                    [&](const auto& own) { return own.id == id; });
-    if (is_own) continue;
+    const int64_t id = file.integer_of(it.key(), *it, 0, kMaxTokenId);
+    const bool is_special = special_texts.contains(it.key());
+    if (own_ids.contains(id)) continue;
     tokens[id] = {.id = static_cast<int32_t>(id),
                   .content = it.key(),
                   .normalized = !is_special,
