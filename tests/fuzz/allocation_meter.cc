@@ -16,7 +16,12 @@
 #define ISOBIT_ADDRESS_SANITIZER
 #endif
 #ifdef ISOBIT_ADDRESS_SANITIZER
-#include <sanitizer/allocator_interface.h>
+// As <sanitizer/allocator_interface.h> declares them; g++ brings the functions, not the header.
+extern "C" {
+int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void*, size_t),
+                                              void (*on_free)(const volatile void*));
+size_t __sanitizer_get_allocated_size(const volatile void* memory);
+}
 #endif
 
 namespace isobit::test {

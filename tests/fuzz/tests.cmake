@@ -1,5 +1,5 @@
 # Each *_fuzz.cc makes the program fuzz_NAME. Under ISOBIT_FUZZ libFuzzer's main drives it (scripts/fuzz); elsewhere ctest replays
-# the inputs that earlier runs found, which under the sanitize preset is also the search for undefined behaviour.
+# the inputs that earlier runs found, and once more in the build of the sanitize preset.
 set(fuzz_programs "")
 file(GLOB fuzz_targets CONFIGURE_DEPENDS tests/fuzz/*_fuzz.cc)
 foreach(target IN LISTS fuzz_targets)
@@ -18,6 +18,12 @@ foreach(target IN LISTS fuzz_targets)
   endif()
 endforeach()
 add_custom_target(fuzz DEPENDS ${fuzz_programs})
+
+if(NOT ISOBIT_SANITIZE AND NOT ISOBIT_FUZZ)
+  add_test(NAME sanitized_fuzz_corpus COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR}
+    -P ${CMAKE_SOURCE_DIR}/tests/fuzz/replay_sanitized.cmake)
+  set_tests_properties(sanitized_fuzz_corpus PROPERTIES PROCESSORS 2 TIMEOUT 1800)
+endif()
 
 # Memory on large files that lie: metered like the targets, in a program of its own.
 add_executable(test_memory tests/fuzz/memory_test.cc tests/fuzz/allocation_meter.cc)
