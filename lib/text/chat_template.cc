@@ -92,8 +92,7 @@ Json with_reasoning_names(const Json& message) {
       members.emplace_back(name, *reasoning);
     }
   }
-  if (!message.contains("reasoning_content"))
-    members.emplace_back("reasoning_content", *reasoning);
+  if (!message.contains("reasoning_content")) members.emplace_back("reasoning_content", *reasoning);
   return out;
 }
 
