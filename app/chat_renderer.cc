@@ -23,7 +23,15 @@ std::string names_of(const std::vector<FoundTemplate>& found) {
 }  // namespace
 
 std::string now_or_pinned(const std::string& now) {
-  return now.empty() ? kPinnedNow : now;
+  if (now.empty()) return kPinnedNow;
+  // One spelling of one time: what is recorded is compared as text.
+  const std::chrono::local_seconds time = parse_clock(now);
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(time - day);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     clock.hours().count(), clock.minutes().count(), clock.seconds().count());
 }
 
 std::string clock_notice(const std::string& now) {
@@ -58,8 +66,10 @@ const ChatTemplate& ChatRenderer::named(const std::string& name) const {
   if (at != templates_.end() && at->second.refusal) throw *at->second.refusal;
   if (at != templates_.end()) return *at->second.made;
   if (templates_.empty()) {
-    throw Error(ErrorCode::usage, "'" + where_ + "' has no chat template",
-                "use prompts with \"prompt\" or \"prompt_token_ids\" instead of \"messages\"");
+    throw Error(
+        ErrorCode::usage, "'" + where_ + "' has no chat template",
+        "use prompts with \"prompt\" or \"prompt_token_ids\" instead of \"messages\": --prompts "
+        "edge has such, or a file of your own");
   }
   throw Error(ErrorCode::usage, "'" + where_ + "' has no chat template named '" + name +
                                     "', only " + names_of(found_));

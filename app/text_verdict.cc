@@ -40,8 +40,11 @@ std::string text_words(const TextComparison& comparison) {
   std::string out = verdict_words(comparison);
   for (const ProbeDifference& d : comparison.probes) out += difference_words(d);
   if (comparison.verdict == TextVerdict::kDifferent && comparison.probes.empty())
-    out += fmt::format("  none of the {} recorded probes shows it: their ids are the same\n",
-                       comparison.n_probes);
+    out += fmt::format(
+        "  none of the {} recorded probes shows it: their ids are the same; compare texts of your "
+        "own "
+        "with isobit tokens encode --batch\n",
+        comparison.n_probes);
   return out;
 }
 

@@ -202,7 +202,8 @@ std::chrono::local_seconds parse_clock(std::string_view text) {
                         minute < 60 && second >= 0 && second < 60;
   if (!ok || (separator != 'T' && separator != ' ') || !in_range) {
     throw Error(ErrorCode::usage,
-                "clock: expected a time like 2026-01-31T12:34:56, found '" + copy + "'");
+                "'" + copy + "': expected a time like 2026-01-31 or 2026-01-31T12:34:56",
+                "--now says what a chat template's clock shows");
   }
   return std::chrono::local_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
          std::chrono::seconds(second);

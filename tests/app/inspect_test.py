@@ -62,6 +62,14 @@ class FileTest(ProgramTest):
 
 
 class Inspect(FileTest):
+    def test_templates_and_rendered_prompts_have_the_shape_of_the_schema(self):
+        self.check_schema("template", json.loads(self.isobit("inspect", "template", TINY, "--json", expect=0).out))
+        messages = self.path("m.json")
+        with open(messages, "w", encoding="utf-8") as f:
+            json.dump([{"role": "user", "content": "hi"}], f)
+        rendered = self.isobit("tokens", "render", "--template", TINY, "--messages", messages, "--json", expect=0).out
+        self.check_schema("rendered", json.loads(rendered))
+
     def test_a_checkpoint_in_words_and_as_json(self):
         out = self.isobit("inspect", "checkpoint", TINY, "--tensors", expect=0).out
         facts = self.isobit("inspect", "checkpoint", TINY, "--tensors", "--canonical", "--json", expect=0).json
