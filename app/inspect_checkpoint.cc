@@ -125,7 +125,7 @@ std::string memory_listing(const CheckpointFacts& facts) {
   const auto kv = static_cast<double>(kv_bytes_per_token(c));
   const double context = kv * static_cast<double>(c.max_positions);
   const auto weights = static_cast<double>(facts.matrices_bytes);
-  std::string out = "memory to load it\n";
+  std::string out = "memory to load it, beside its tokenizer and the file's pages\n";
   out += fact("weights", size_text(weights) + ", packed in their stored types");
   out += fact("cache per token", size_text(kv) + " (f16; f32 takes twice that)");
   out += fact("full context", size_text(context) + " a sequence");
