@@ -1,5 +1,7 @@
 #include "checkpoint/fp8_scales.h"
 
+#include <algorithm>
+
 #include "checkpoint/config_fields.h"
 #include "checkpoint/refusal.h"
 
@@ -57,7 +59,9 @@ void attach(TensorView& weight, const TensorView& scales, const Block& block,
                                          block.columns ? divide_up(columns, block.columns) : 0};
   weight.scales = &scales;
   if (block.rows > 0 && scales.shape == by_block) {
-    weight.scale_rows = block.rows, weight.scale_columns = block.columns;
+    // No wider than the matrix: whoever divides by these adds to them first.
+    weight.scale_rows = std::min(block.rows, std::max<int64_t>(rows, 1));
+    weight.scale_columns = std::min(block.columns, std::max<int64_t>(columns, 1));
   } else if (block.rows == 0 && scales.n_elems() == 1) {
     weight.scale_rows = std::max<int64_t>(rows, 1);
     weight.scale_columns = std::max<int64_t>(columns, 1);

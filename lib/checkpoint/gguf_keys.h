@@ -27,7 +27,14 @@ class ModelKeys {
     refuse(where(), "no metadata " + shown(full(key)));
   }
   std::optional<double> real(const char* key) const { return file_.real(full(key)); }
+  std::optional<double> real_or_count(const char* key) const {
+    if (!has(key)) return std::nullopt;
+    const auto n = file_.metadata().find(full(key));
+    const bool is_real = n->second.type == GgufType::kF32 || n->second.type == GgufType::kF64;
+    return is_real ? real(key) : static_cast<double>(*count(key));
+  }
   std::optional<std::string_view> string(const char* key) const { return file_.string(full(key)); }
+  std::optional<bool> boolean(const char* key) const { return file_.boolean(full(key)); }
   bool has(const char* key) const { return file_.has(full(key)); }
 
  private:

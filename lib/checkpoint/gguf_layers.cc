@@ -74,6 +74,22 @@ void read_gguf_experts(const ModelKeys& keys, ModelConfig& config) {
     refuse(keys.where(), keys.full("expert_count") + ": experts in a " + config.architecture +
                              " model are not supported");
   }
+  constexpr double kSoftmax = 1;
+  const struct {
+    const char* key;
+    double value, plain;
+  } others[] = {
+      {"expert_shared_count", keys.real_or_count("expert_shared_count").value_or(0), 0},
+      {"expert_gating_func", keys.real_or_count("expert_gating_func").value_or(kSoftmax), kSoftmax},
+      {"expert_group_count", keys.real_or_count("expert_group_count").value_or(1), 1},
+      {"expert_weights_scale", keys.real_or_count("expert_weights_scale").value_or(1), 1}};
+  for (const auto& [key, value, plain] : others) {
+    if (value != plain && value != 0)
+      refuse(keys.where(), keys.full(key) + " is " + std::to_string(value) +
+                               ", which asks for arithmetic that is not supported");
+  }
+  if (!keys.boolean("expert_weights_norm").value_or(true))
+    refuse(keys.where(), keys.full("expert_weights_norm") + " is false, which is not supported");
   // llama.cpp renormalises for both, whatever norm_topk_prob was: its files do not say.
   config.experts = {
       .n = n,

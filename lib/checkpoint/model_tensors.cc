@@ -1,6 +1,7 @@
 #include "checkpoint/model_tensors.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <set>
 
@@ -16,6 +17,7 @@ constexpr int64_t kMostPositions = int64_t{1} << 24;
 
 constexpr int64_t kMostLayers = 10000;
 constexpr int64_t kMostExperts = 10000;
+constexpr int64_t kMostHeadDim = 65536;
 
 // Looks tensors up by name and shape, and remembers which were asked for.
 class TensorCheck {
@@ -145,18 +147,58 @@ void check_nothing_else(const TensorCheck& check, const ModelConfig& config,
   }
 }
 
+bool same_bytes(const TensorView& a, const TensorView& b) {
+  return a.dtype == b.dtype && a.shape == b.shape &&
+         std::memcmp(a.bytes.data(), b.bytes.data(), b.bytes.size()) == 0;
+}
+
 void check_tied_head(const std::map<std::string, TensorView>& tensors, const std::string& where) {
   const auto head = tensors.find("lm_head.weight");
   if (head == tensors.end()) return;
   const TensorView& embedding = tensors.at("model.embed_tokens.weight");
-  const bool same =
-      head->second.dtype == embedding.dtype && head->second.shape == embedding.shape &&
-      std::memcmp(head->second.bytes.data(), embedding.bytes.data(), embedding.bytes.size()) == 0;
-  if (!same) {
+  const TensorView *of_head = head->second.scales, *of_embedding = embedding.scales;
+  const bool same_scales = of_head == nullptr || of_embedding == nullptr
+                               ? of_head == of_embedding
+                               : same_bytes(*of_head, *of_embedding);
+  if (!same_bytes(head->second, embedding) || !same_scales) {
     refuse(where,
            "tie_word_embeddings is true, but 'lm_head.weight' is stored and differs from "
            "'model.embed_tokens.weight'",
            "set tie_word_embeddings to what the model was trained with");
+  }
+}
+
+bool is_positive_f32(double value) {
+  const auto rounded = static_cast<float>(value);
+  return std::isfinite(rounded) && rounded > 0;
+}
+
+// Positions that no f32 can tell apart, or that turn by an infinite angle, make every answer NaN.
+void check_rope(const RopeConfig& rope, int64_t rotary_elems, const std::string& where) {
+  if (!(rope.theta >= 1 && rope.theta <= 1e12))
+    refuse(where, "rope_theta is " + std::to_string(rope.theta) + ", expected 1 to 1e12");
+  if (rotary_elems < 2 || rotary_elems % 2 != 0) return;  // said of head_dim
+  const std::vector<float> frequencies = rope_inverse_frequencies(rope, rotary_elems);
+  const bool usable = std::all_of(frequencies.begin(), frequencies.end(),
+                                  [](float f) { return is_positive_f32(f) && f <= 1e6f; });
+  if (!usable || !is_positive_f32(rope_attention_factor(rope))) {
+    refuse(where, "the scaling of rotary positions gives no usable angles",
+           "its factors do not belong together, or to this rope_theta and context");
+  }
+}
+
+void check_scales(const ModelConfig& c, const std::string& where) {
+  const struct {
+    const char* name;
+    double value;
+  } all[] = {{"attn_logit_softcapping", c.attention_soft_cap},
+             {"final_logit_softcapping", c.final_soft_cap},
+             {"the multiplier of attention scores", c.attention_multiplier.value_or(0)}};
+  for (const auto& [name, value] : all) {
+    const double log2_e = 1.5;  // a little more: scores are in base 2
+    if (value != 0 && !(is_positive_f32(value) && is_positive_f32(value * log2_e)))
+      refuse(where, std::string(name) + " is " + std::to_string(value) +
+                        ", which no f32 can hold or divide by");
   }
 }
 
@@ -200,15 +242,16 @@ void check_sizes(const ModelConfig& c, const std::string& where) {
     refuse(where, std::to_string(c.n_heads) + " query heads cannot share " +
                       std::to_string(c.n_kv_heads) + " KV heads evenly");
   }
+  if (c.head_dim > kMostHeadDim)
+    refuse(where, "head_dim is " + std::to_string(c.head_dim) + ", expected at most " +
+                      std::to_string(kMostHeadDim));
   if (c.head_dim % 2 != 0)
     refuse(where, "head_dim is " + std::to_string(c.head_dim) + ", expected an even number");
   if (!(c.rms_norm_eps > 0 && c.rms_norm_eps < 1))
     refuse(where, "rms_norm_eps is " + std::to_string(c.rms_norm_eps) +
                       ", expected a small positive number");
-  for (const RopeConfig& rope : c.ropes) {
-    if (!(rope.theta >= 1 && rope.theta <= 1e12))
-      refuse(where, "rope_theta is " + std::to_string(rope.theta) + ", expected 1 to 1e12");
-  }
+  for (const RopeConfig& rope : c.ropes) check_rope(rope, c.rotary_elems(), where);
+  check_scales(c, where);
   check_experts_config(c.experts, where);
   for (const auto* ids : {&c.bos_token_ids, &c.eos_token_ids}) {
     for (const int32_t id : *ids) {

@@ -5,10 +5,6 @@
 namespace isobit {
 namespace {
 
-// Outputs that are kept at once: 128 MiB. A row's result does not depend on the rows beside it, so
-// where a long step is cut changes nothing.
-constexpr int64_t kMostOutputFloats = int64_t{32} << 20;
-
 void grow(AlignedFloats& buffer, int64_t n) {
   if (buffer.size() < static_cast<size_t>(n)) buffer.resize(static_cast<size_t>(n));
 }
@@ -116,7 +112,7 @@ void mix_experts(const LayerWeights& layer, const ModelConfig& config, const Ker
                 experts.renormalise ? Renormalise::kYes : Renormalise::kNo, b.ids.data(),
                 b.weights.data(), pool);
   const int64_t row_floats = experts.top_k * config.n_segments() * config.hidden_size;
-  const int64_t most = std::max<int64_t>(1, kMostOutputFloats / row_floats);
+  const int64_t most = std::max<int64_t>(1, b.most_output_floats / row_floats);
   Mixture mixture(layer, config, kernels, b, pool);
   for (int64_t first = 0; first < n_rows; first += most) {
     const Rows rows{x + first * config.hidden_size, b.ids.data() + first * experts.top_k,

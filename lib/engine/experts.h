@@ -12,6 +12,9 @@ namespace isobit {
 
 // Grown to the largest step seen and kept.
 struct ExpertBuffers {
+  // Outputs that are kept at once: 128 MiB. A row's result does not depend on the rows beside it,
+  // so where a long step is cut changes nothing.
+  int64_t most_output_floats = int64_t{32} << 20;
   AlignedFloats router_logits;  // (n_rows, n_experts)
   AlignedFloats gathered;       // (rows of one expert, hidden_size)
   AlignedFloats gate_up;        // (rows of one expert, 2 * width)

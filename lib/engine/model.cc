@@ -27,8 +27,8 @@ AttentionShape attention_shape(const ModelConfig& c) {
   return shape;
 }
 
-RopeTable rope_table(const ModelConfig& c, const RopeConfig& rope) {
-  return make_rope_table(rope_inverse_frequencies(rope, c.rotary_elems()), c.max_positions,
+RopeTable rope_table(const ModelConfig& c, const RopeConfig& rope, int64_t n_positions) {
+  return make_rope_table(rope_inverse_frequencies(rope, c.rotary_elems()), n_positions,
                          rope_attention_factor(rope));
 }
 
@@ -77,8 +77,6 @@ Model::Model(const Checkpoint& checkpoint, const KernelSet& kernels, ThreadPool&
   head_ = loader.pack({{c.tied_head ? embedding_name : "lm_head.weight", c.vocab_size, ""}},
                       c.hidden_size, 1);
   packed_bytes_ = loader.packed_bytes();
-  ropes_.resize(c.ropes.size());
-  pool.run(ropes_.size(), [&](size_t i, int) { ropes_[i] = rope_table(c, c.ropes[i]); });
 }
 
 KvShape Model::kv_shape(KvDType dtype) const {
@@ -86,6 +84,21 @@ KvShape Model::kv_shape(KvDType dtype) const {
           .n_kv_heads = config_.n_kv_heads,
           .head_dim = config_.head_dim,
           .dtype = dtype};
+}
+
+std::shared_ptr<const std::vector<RopeTable>> Model::ropes_up_to(int64_t last_position,
+                                                                 ThreadPool& pool) const {
+  constexpr int64_t kFewest = 2048;
+  ISOBIT_REQUIRE(last_position < config_.max_positions);
+  const std::lock_guard lock(ropes_mutex_);
+  if (ropes_ && (*ropes_)[0].n_positions > last_position) return ropes_;
+  int64_t n_positions = kFewest;
+  while (n_positions <= last_position) n_positions *= 2;
+  n_positions = std::min(n_positions, config_.max_positions);
+  auto made = std::make_shared<std::vector<RopeTable>>(config_.ropes.size());
+  pool.run(made->size(),
+           [&](size_t i, int) { (*made)[i] = rope_table(config_, config_.ropes[i], n_positions); });
+  return ropes_ = made;
 }
 
 void Model::embed(std::span<const int32_t> token_ids, float* out, ThreadPool& pool) const {
@@ -140,7 +153,7 @@ void Model::turn_queries_and_keys(const LayerWeights& layer, const BatchView& ba
     shown(Operator::kQueryKeyNorm);
   }
   if (!layer.config.rope) return;
-  const RopeTable& table = ropes_[*layer.config.rope];
+  const RopeTable& table = (*b.ropes)[*layer.config.rope];
   const RopeView rope{.cos = table.cos.data(),
                       .sin = table.sin.data(),
                       .head_dim = c.head_dim,
@@ -252,6 +265,7 @@ void Model::forward(std::span<const int32_t> token_ids, const BatchView& batch,
   grow(b.logits_in, n_logits * c.hidden_size);
   grow(b.logits, n_logits * c.vocab_size);
 
+  b.ropes = ropes_up_to(*std::max_element(batch.positions, batch.positions + n_rows), pool);
   embed(token_ids, b.hidden.data(), pool);
   show(observe, Operator::kEmbed, 0, b.hidden, n_rows, c.hidden_size);
   for (const LayerWeights& layer : layers_) {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct StepBuffers {
   AlignedFloats logits;     // (n_logits_rows, vocab_size)
   AlignedFloats cached;     // (n_rows, 2 * n_kv_heads * head_dim): only for an observer
   ExpertBuffers experts;
+  std::shared_ptr<const std::vector<RopeTable>> ropes;
 };
 
 class Model {
@@ -63,6 +65,9 @@ class Model {
   void norm_projected(const std::vector<float>& weights, int64_t n_rows, StepBuffers& b,
                       ThreadPool& pool) const;
   void embed(std::span<const int32_t> token_ids, float* out, ThreadPool& pool) const;
+  // Tables for positions [0, last_position] at least. REQUIRES: last_position < max_positions.
+  std::shared_ptr<const std::vector<RopeTable>> ropes_up_to(int64_t last_position,
+                                                            ThreadPool& pool) const;
   void turn_queries_and_keys(const LayerWeights& layer, const BatchView& batch, StepBuffers& b,
                              ThreadPool& pool, const OperatorObserver& observe) const;
   void attention_block(const LayerWeights& layer, const BatchView& batch, const KvLayerView& cache,
@@ -80,8 +85,12 @@ class Model {
   std::vector<LayerWeights> layers_;
   std::vector<float> final_norm_;       // (hidden_size)
   std::unique_ptr<PackedMatrix> head_;  // (vocab_size, hidden_size)
-  std::vector<RopeTable> ropes_;        // of config().ropes, for positions [0, max_positions)
-  AttentionShape attention_shape_;      // without a window
+  // Of config().ropes, as far as a step has needed them: a context of millions of positions would
+  // take minutes and gigabytes. Whoever holds the list keeps it while another step makes a longer
+  // one.
+  mutable std::mutex ropes_mutex_;
+  mutable std::shared_ptr<const std::vector<RopeTable>> ropes_;
+  AttentionShape attention_shape_;  // without a window
   float rms_norm_eps_ = 0;
   size_t packed_bytes_ = 0;
 };

@@ -47,10 +47,20 @@ std::string_view stripped(std::string_view text, const StripStep& step) {
   return text.substr(begin, end - begin);
 }
 
+// A few steps that each write ten characters for one would fill any memory.
+constexpr size_t kMostNormalizedBytes = size_t{1} << 30;
+
 std::string replaced(std::string_view text, const ReplaceStep& step, RegexScratch& scratch) {
   std::string out;
   size_t done = 0;
+  // Real vocabularies write a handful of bytes for one.
+  const size_t most = std::min(kMostNormalizedBytes, 64 * text.size() + (size_t{1} << 20));
   const auto replace = [&](size_t begin, size_t end) {
+    if (out.size() > most) {
+      throw Error(ErrorCode::environment, "the normalizer's replacement of '" + step.pattern +
+                                              "' makes a text of " + std::to_string(text.size()) +
+                                              " bytes grow past " + std::to_string(most));
+    }
     out += text.substr(done, begin - done);
     out += step.content;
     done = end;

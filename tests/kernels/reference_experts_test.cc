@@ -78,6 +78,26 @@ TEST_CASE("route takes the largest probabilities, ties to the lowest id") {
   for (size_t i = 0; i < 4; ++i) CHECK(bits_of(renormalised[i]) == bits_of(weights[i] / sum));
 }
 
+TEST_CASE("route: the sum is Lanes(64), and the largest score of all is taken off first") {
+  ThreadPool pool(1);
+  std::vector<float> logits = rough_values(130, 11);
+  logits[129] = 200.0f;  // without it, exp of this one would overflow
+  for (int shift = 0; shift < 2; ++shift, logits[129] = 1.0f) {
+    float largest = logits[0];
+    for (const float z : logits) largest = std::max(largest, z);
+    Lanes<64> sum;
+    for (size_t i = 0; i < logits.size(); ++i) sum.add(i, exp_f32(logits[i] - largest));
+    std::vector<int32_t> ids(130);
+    std::vector<float> weights(130);
+    kSet.route(logits.data(), 1, 130, 130, Renormalise::kNo, ids.data(), weights.data(), pool);
+    const float total = sum.fold();
+    for (size_t rank = 0; rank < 130; ++rank) {
+      const float z = logits[static_cast<size_t>(ids[rank])];
+      CHECK(bits_of(weights[rank]) == bits_of(exp_f32(z - largest) / total));
+    }
+  }
+}
+
 TEST_CASE("combine_experts: chains in rank order, segments by the balanced rule") {
   ThreadPool pool(1);
   const std::vector<float> values = rough_values(2 * 3 * 2, 9);  // (choice, segment, n_out)
