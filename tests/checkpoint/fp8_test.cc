@@ -86,6 +86,17 @@ TEST_CASE("each element is multiplied by the scale of its block, ragged blocks i
   }
 }
 
+TEST_CASE("a block larger than any matrix is as large as the matrix") {
+  Stored stored;
+  stored.add_weight({5, 7});
+  stored.add_scales("w.weight_scale_inv", {1, 1}, {0.5f});
+  attach_fp8_scales(blocks_of(INT64_MAX, INT64_MAX - 100), stored.tensors, "c");
+  std::vector<float> row(7), plain(7);
+  dequantise_tensor_row(stored.tensors.at("w.weight"), 4, row.data());
+  dequantise_row(DType::kF8E4M3, stored.tensors.at("w.weight").row(4), 7, plain.data());
+  for (size_t c = 0; c < 7; ++c) CHECK(row[c] == plain[c] * 0.5f);
+}
+
 TEST_CASE("one scale for a whole tensor, as a number or as a list of one") {
   for (const std::vector<int64_t>& shape : {std::vector<int64_t>{}, std::vector<int64_t>{1}}) {
     Stored stored;

@@ -166,6 +166,33 @@ TEST_CASE("a scaling without its numbers, or with impossible ones, is refused by
         }) == "c: rope_scaling and rope_parameters describe different positions");
 }
 
+TEST_CASE("scalings and caps that leave no usable number are refused, not computed with") {
+  const std::string no_angles = "c: the scaling of rotary positions gives no usable angles";
+  const auto scaled = [](const Json& scaling) {
+    return refused([&](Json& c) { c["rope_scaling"] = scaling; });
+  };
+  CHECK(scaled({{"type", "yarn"}, {"factor", 8}, {"mscale", -10}, {"mscale_all_dim", 10}}) ==
+        no_angles);
+  CHECK(scaled({{"type", "linear"}, {"factor", 1e-300}}) == no_angles);
+  CHECK(scaled({{"type", "yarn"}, {"factor", 8}, {"attention_factor", 1e300}}) == no_angles);
+  CHECK(scaled({{"type", "longrope"},
+                {"short_factor", {1, 1}},
+                {"long_factor", {1, 1}},
+                {"original_max_position_embeddings", 1}}) == no_angles);
+  const auto gemma2 = [](const char* key, double value) {
+    return refused([&](Json& c) {
+      c["model_type"] = "gemma2", c["architectures"] = {"Gemma2ForCausalLM"}, c[key] = value;
+    });
+  };
+  CHECK(gemma2("attn_logit_softcapping", 1e-300) ==
+        "c: attn_logit_softcapping is 0.000000, which no f32 can hold or divide by");
+  CHECK(gemma2("final_logit_softcapping", 1e-300) ==
+        "c: final_logit_softcapping is 0.000000, which no f32 can hold or divide by");
+  CHECK(gemma2("query_pre_attn_scalar", 1e-320).ends_with("which no f32 can hold or divide by"));
+  CHECK(refused([](Json& c) { c["head_dim"] = 1 << 30; }) ==
+        "c: head_dim is 1073741824, expected at most 65536");
+}
+
 namespace {
 
 void be(Json& c, const char* type, const char* class_name) {

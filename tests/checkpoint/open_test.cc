@@ -424,6 +424,17 @@ TEST_CASE("what a GGUF asks for and this version cannot compute is refused by it
         "not supported");
   CHECK(with([](GgufWriter& w) { w.u32("llama.expert_count", 8); }) ==
         "no metadata 'llama.expert_used_count'");
+  const auto with_experts = [&](const std::function<void(GgufWriter&)>& add) {
+    return with([&](GgufWriter& w) {
+      w.u32("llama.expert_count", 8).u32("llama.expert_used_count", 2), add(w);
+    });
+  };
+  CHECK(with_experts([](GgufWriter& w) { w.u32("llama.expert_shared_count", 1); }) ==
+        "llama.expert_shared_count is 1.000000, which asks for arithmetic that is not supported");
+  CHECK(with_experts([](GgufWriter& w) { w.u32("llama.expert_gating_func", 2); }) ==
+        "llama.expert_gating_func is 2.000000, which asks for arithmetic that is not supported");
+  CHECK(with_experts([](GgufWriter& w) { w.f32("llama.expert_weights_scale", 2.5f); }) ==
+        "llama.expert_weights_scale is 2.500000, which asks for arithmetic that is not supported");
   CHECK(with([](GgufWriter& w) {
           w.u32("llama.expert_count", 8).u32("llama.expert_used_count", 9);
         }) == "num_experts_per_tok is 9, expected 1 to 8");

@@ -153,3 +153,22 @@ TEST_CASE("merges as pairs are the merges as strings (#9692)") {
   CHECK(strings.encode("ab", AddSpecial::kNo) == Ids{2});
   CHECK(pairs.digest() == strings.digest());
 }
+
+TEST_CASE("replacements that feed each other are stopped before they fill the memory") {
+  Json steps = Json::array();
+  for (int i = 0; i < 12; ++i)
+    steps.push_back(
+        {{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", "aaaaaaaaaa"}});
+  const Tokenizer tokenizer = load_tokenizer_json(
+      Json{{"added_tokens", Json::array()},
+           {"normalizer", {{"type", "Sequence"}, {"normalizers", steps}}},
+           {"model", {{"type", "BPE"}, {"vocab", {{"a", 0}}}, {"merges", Json::array()}}}}
+          .dump(),
+      "growing");
+  try {
+    tokenizer.encode("a", AddSpecial::kNo);
+    FAIL("nothing was thrown");
+  } catch (const Error& e) {
+    CHECK(e.message().starts_with("the normalizer's replacement of 'a' makes a text of"));
+  }
+}
