@@ -1,17 +1,12 @@
 #include "engine/layer_weights.h"
 
 #include "base/error.h"
+#include "checkpoint/refusal.h"
 #include "checkpoint/tensor_names.h"
 #include "numeric/dequantise.h"
 
 namespace isobit {
 namespace {
-
-std::string shape_of(const std::vector<int64_t>& shape) {
-  std::string out = "(";
-  for (size_t i = 0; i < shape.size(); ++i) out += (i ? ", " : "") + std::to_string(shape[i]);
-  return out + ")";
-}
 
 // An FP8 matrix as F32: no kernel multiplies FP8.
 struct Widened {
@@ -37,8 +32,8 @@ const TensorView& WeightLoader::checked(const std::string& name,
   const TensorView& t = checkpoint_.tensor(name);
   const std::string where = "checkpoint '" + checkpoint_.path() + "': tensor '" + name + "'";
   if (t.shape != shape) {
-    throw Error(ErrorCode::environment, where + " has shape " + shape_of(t.shape) +
-                                            ", the configuration asks for " + shape_of(shape));
+    throw Error(ErrorCode::environment, where + " has shape " + shape_text(t.shape) +
+                                            ", the configuration asks for " + shape_text(shape));
   }
   if (!engine_reads(t.dtype)) {
     throw Error(ErrorCode::environment,
