@@ -36,6 +36,21 @@ struct SampleRecord {
   Trace trace;  // trace.sample_index tells the choices of one request apart
 };
 
+// What a cell computes at each position when it is given the tokens of another answer (teacher
+// forcing). Recorded for samples whose own tokens differ from that answer's, so that positions
+// after a flip count too.
+struct ForcedRecord {
+  int32_t cell_index = 0;
+  int32_t prompt_index = 0;
+  int32_t repeat = 0;
+  int32_t sample_index = 0;
+  // The run whose answer gave the tokens: its cell of the same name, first repeat. Empty: this
+  // run's own reference cell, first repeat.
+  std::string over_run;
+  std::vector<TracePosition>
+      positions;  // token_id: the forced token; the scores are the cell's own
+};
+
 struct RunRecord {
   std::string id;
   std::string created;         // RFC 3339, UTC
@@ -49,6 +64,11 @@ struct RunRecord {
   std::vector<std::string> prompt_texts;  // rendered, parallel to requests
   std::vector<CellRecord> cells;
   std::vector<SampleRecord> samples;  // ordered by (cell, prompt, repeat, sample index)
+  std::vector<ForcedRecord> forced;   // ordered by (cell, prompt, repeat, sample index, over_run)
+  // Token ids are keyed digests and texts are left out: answers compare, none can be read or sent
+  // again.
+  bool redacted = false;
+  std::string stop_reason;  // why an incomplete run stopped: "--max-seconds 60"; empty: not known
 };
 
 }  // namespace isobit

@@ -53,6 +53,8 @@ struct Trace {
   SchedulingFacts scheduling;
   double ttft_ms = 0;
   double total_ms = 0;
+  // (dim) mean over the answer's positions of the rows after the final norm; empty: not recorded.
+  std::vector<float> embedding;
 };
 
 }  // namespace isobit
