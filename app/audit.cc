@@ -15,6 +15,7 @@
 #include "app/clock.h"
 #include "app/cores.h"
 #include "app/exit_codes.h"
+#include "app/forcing_over_run.h"
 #include "app/interruption.h"
 #include "app/recording_lock.h"
 #include "app/run_refs.h"
@@ -147,6 +148,12 @@ RunOptions run_options(const AuditSetup& setup, std::span<const Request> request
   return options;
 }
 
+std::optional<ForcingSource> forcing_source(const AuditArguments& a, const RunRecord& header,
+                                            const Session& session) {
+  if (a.against.empty()) return std::nullopt;
+  return forcing_over_run(load_run(a.against, session.flags.store), header);
+}
+
 // Runs what is left of the plan into an open store and closes it.
 void run_into(Store& store, const std::string& run_id, AuditSetup& setup, const RunOptions& options,
               Session& session) {
@@ -187,6 +194,13 @@ void declare_audit_options(CLI::App& app, AuditArguments& a) {
   app.add_option("--seed", a.seed,
                  "Seed of the order of cells, permutations and neighbours (default: 0)")
       ->check(CLI::NonNegativeNumber);
+  app.add_flag("--no-teacher-forcing", a.no_teacher_forcing,
+               "Do not compute flipped answers once more over their reference's tokens");
+  app.add_flag("--embeddings", a.embeddings,
+               "Record each answer's mean hidden state, for semantic agreement");
+  app.add_option("--against", a.against,
+                 "Hold answers to those of this run too: flipped ones are computed once more over "
+                 "its tokens");
   app.add_option("--threads", a.threads, "Threads (default: all cores)")
       ->check(CLI::Range(1, kMostThreads));
   app.add_option("--label", a.label, "Deployment label stored with the run");
@@ -199,6 +213,8 @@ PlanSpec plan_spec(const AuditArguments& a) {
   if (!a.design.empty()) spec.design = design_from_name(a.design);
   if (a.repeats) spec.repeats = a.repeats;
   if (a.seed) spec.seed = *a.seed;
+  if (a.no_teacher_forcing) spec.teacher_forcing = false;
+  if (a.embeddings) spec.embeddings = true;
   return spec;
 }
 
@@ -265,7 +281,7 @@ void require_recordable(const std::string& store) {
 }
 
 std::string record_run(AuditSetup& setup, const AuditArguments& a, Session& session) {
-  const RunOptions options = run_options(setup, setup.prompts.requests, session.console);
+  RunOptions options = run_options(setup, setup.prompts.requests, session.console);
   estimate_plan(setup.plan, options.requests, options.limits,
                 options.neighbour_tokens);  // an impossible cell stops here, before a store exists
   warn_of_threads(most_threads(setup.plan, threads_of(a)), session.console);
@@ -281,6 +297,7 @@ std::string record_run(AuditSetup& setup, const AuditArguments& a, Session& sess
   header.prompt_texts = setup.prompts.texts;
   header.cells = setup.plan.cells;
   header.id = new_run_id(header);
+  options.against = forcing_source(a, header, session);
   std::optional<RecordingLock> lock;  // before the store, so that it goes after it
   Store store = Store::open(session.flags.store, StoreMode::kRecord);
   lock.emplace(session.flags.store);
@@ -326,6 +343,9 @@ std::string resume_run(const std::string& ref, const AuditArguments& a, Session&
   for (const CellRecord& cell : run.cells) {
     if (cell.complete) options.done_cells.insert(cell.index);
   }
+  options.recorded = run.samples;
+  options.recorded_forced = run.forced;
+  options.against = forcing_source(a, run, session);
   session.console.say(fmt::format("resuming run {}: {} of {} cells are done", run.id,
                                   options.done_cells.size(), run.cells.size()));
   run_into(store, run.id, setup, options, session);

@@ -33,7 +33,10 @@ struct AuditArguments {
   std::string design;
   int32_t repeats = 0;  // 0: what the matrix file says, else 1
   std::optional<uint64_t> seed;
-  int threads = 0;  // 0: all cores
+  bool no_teacher_forcing = false;
+  bool embeddings = false;
+  std::string against;  // a run whose answers this one's are held to as well
+  int threads = 0;      // 0: all cores
   std::string label;
   std::string now;  // what a chat template's clock says; empty: kPinnedNow, or what a run recorded
 };

@@ -6,6 +6,7 @@
 
 #include "app/audit.h"
 #include "app/bench.h"
+#include "app/bench_distinct.h"
 #include "app/bench_template.h"
 #include "app/cores.h"
 #include "app/exit_codes.h"
@@ -13,6 +14,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "kernels/registry.h"
+#include "report/report.h"
 
 namespace isobit::app {
 namespace {
@@ -21,6 +23,7 @@ struct BenchFlags {
   BenchArguments arguments;
   std::string prompt_tokens = "128", concurrency = "1", kernel_sets, threads, llama_flags;
   bool kernels = false, recording = false, chat_template = false;
+  DistinctArguments distinct;
 };
 
 // cpu and, where it can run, cpu-adaptive: the pair whose ratio is the price of invariance.
@@ -129,6 +132,24 @@ int run_template_bench(const BenchArguments& a, Session& session) {
   return kOk;
 }
 
+// One model, one concurrency: the experiment has one answer to count.
+int run_distinct_bench(const BenchFlags& flags, const CLI::App& app, Session& session) {
+  BenchArguments a = checked(flags, session.console);
+  DistinctArguments d = flags.distinct;
+  if (a.models.size() > 1 || a.concurrency.size() > 1 || a.threads.size() > 1)
+    throw Error(ErrorCode::usage, "--distinct takes one MODEL, one --concurrency, one --threads");
+  if (app.count("--concurrency") > 0) d.concurrency = a.concurrency.front();
+  if (app.count("--gen-tokens") > 0) d.gen_tokens = a.gen_tokens;
+  d.threads = a.threads.front();
+  d.kernel_sets = a.kernel_sets;
+  d.isa = a.isa;
+  const LoadedModel loaded = load_model(a.models.front(), now_or_pinned(session.flags.now));
+  const std::vector<DistinctOutputs> found = bench_distinct(d, loaded, session.console);
+  session.console.result(session.flags.json ? json_line(distinct_json(found, d))
+                                            : distinct_text(found, d, loaded));
+  return kOk;
+}
+
 }  // namespace
 
 std::function<int()> declare_bench(CLI::App& app, Session& session) {
@@ -159,10 +180,24 @@ std::function<int()> declare_bench(CLI::App& app, Session& session) {
                "What recording everything costs beside generation alone");
   CLI::Option* chat_template = app.add_flag("--template", flags->chat_template,
                                             "The chat template alone: how long it takes to render");
+  CLI::Option* distinct =
+      app.add_option("--distinct", flags->distinct.n_completions,
+                     "Ask one prompt so many times under load; count the different answers")
+          ->check(CLI::Range(2, 1000000));
+  app.add_option("--prompt", flags->distinct.prompt, "With --distinct: what is asked")
+      ->check(not_empty)
+      ->needs(distinct);
+  app.add_option("--seed", flags->distinct.seed, "With --distinct: of the moments of arrival")
+      ->needs(distinct);
+  for (const char* flag :
+       {"--kernels", "--recording", "--llama", "--rounds", "--prompt-tokens", "--template"})
+    distinct->excludes(app.get_option(flag));
   for (const char* flag : {"--kernels", "--recording", "--kernel-set", "--isa", "--threads",
                            "--concurrency", "--prompt-tokens", "--gen-tokens", "--llama"})
     chat_template->excludes(app.get_option(flag));
-  return [flags, &session] {
+  return [flags, &app, &session] {
+    if (flags->distinct.n_completions > 0)
+      return static_cast<ExitCode>(run_distinct_bench(*flags, app, session));
     if (flags->chat_template) {
       if (flags->arguments.rounds < 1) throw Error(ErrorCode::usage, "--rounds must be at least 1");
       return static_cast<ExitCode>(run_template_bench(flags->arguments, session));

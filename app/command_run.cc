@@ -45,8 +45,9 @@ std::function<int()> declare_run(CLI::App& app, Session& session) {
   CLI::Option* resume =
       app.add_flag("--resume", arguments->resume,
                    "Continue the latest incomplete run of the store, by its own plan");
-  for (const char* flag : {"--prompts", "--max-tokens", "--top", "--matrix", "--axis", "--set",
-                           "--design", "--repeats", "--seed", "--label"})
+  for (const char* flag :
+       {"--prompts", "--max-tokens", "--top", "--matrix", "--axis", "--set", "--design",
+        "--repeats", "--seed", "--label", "--no-teacher-forcing", "--embeddings"})
     app.get_option(flag)->excludes(resume);
   app.add_option("--run-id", arguments->run_id, "With --resume: which run");
   return [arguments, check, &session] {

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "text/prompt_sets.h"
-#include "text/prompts.h"
 
 namespace isobit::app {
 namespace {
@@ -82,6 +81,12 @@ PromptRequests load_prompt_requests(const std::string& prompts, const LoadedText
   }
   out.digest = requests_digest(out.requests);
   return out;
+}
+
+Request request_from(const PromptRecord& record, const LoadedText& text,
+                     const RequestDefaults& defaults) {
+  RenderedTemplate rendered;
+  return to_request(record, text, defaults, rendered);
 }
 
 std::string requests_digest(const std::vector<Request>& requests) {

@@ -6,6 +6,7 @@
 
 #include "app/loaded_model.h"
 #include "record/request.h"
+#include "text/prompts.h"
 
 namespace isobit::app {
 
@@ -24,6 +25,10 @@ struct RequestDefaults {
 // `prompts`: a set's name, or the path of a JSONL file. Throws Error(usage) naming the prompt.
 PromptRequests load_prompt_requests(const std::string& prompts, const LoadedText& text,
                                     const RequestDefaults& defaults);
+
+// One prompt as a request. Throws Error(usage) where it cannot be rendered or encoded.
+Request request_from(const PromptRecord& record, const LoadedText& text,
+                     const RequestDefaults& defaults);
 
 std::string requests_digest(const std::vector<Request>& requests);
 

@@ -1,4 +1,4 @@
--- The schema of an isobit store, version 1: what a store made by the migrations in lib/store holds.
+-- The schema of an isobit store, version 2: what a store made by the migrations in lib/store holds.
 -- A test keeps the two alike.
 --
 -- Numbers in BLOBs are little-endian and packed: tokens, top_ids, top_counts and prefill_chunks
@@ -6,7 +6,7 @@
 -- bytes each (XXH3-128, canonical form). Entry i of a per-position BLOB belongs to generated
 -- position i. Seeds are 64 unsigned bits, shown by SQLite as signed.
 PRAGMA application_id = 1769172834;  -- "isob"
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 -- One execution of a plan against one target.
 CREATE TABLE run (
@@ -18,7 +18,10 @@ CREATE TABLE run (
   plan_json TEXT NOT NULL,
   prompts_digest TEXT NOT NULL,
   fingerprint_id TEXT NOT NULL,
-  status TEXT NOT NULL CHECK (status IN ('running', 'complete'))
+  status TEXT NOT NULL CHECK (status IN ('running', 'complete')),
+  -- Token ids are keyed digests and texts are left out.
+  redacted INTEGER NOT NULL DEFAULT 0 CHECK (redacted IN (0, 1)),
+  stop_reason TEXT NOT NULL DEFAULT ''  -- why an incomplete run stopped
 ) STRICT;
 
 CREATE TABLE fingerprint_item (
@@ -125,9 +128,40 @@ CREATE TABLE sample (
   n_preemptions INTEGER NOT NULL,
   ttft_ms REAL NOT NULL,
   total_ms REAL NOT NULL,
+  -- binary32: the mean of the rows after the final norm; NULL: not recorded
+  embedding BLOB CHECK (length(embedding) % 4 = 0),
   UNIQUE (run_key, cell_index, prompt_index, repeat, sample_index),
   FOREIGN KEY (run_key, cell_index) REFERENCES cell ON DELETE CASCADE,
   FOREIGN KEY (run_key, prompt_index) REFERENCES request ON DELETE CASCADE
+) STRICT;
+
+-- What a sample's cell computes at each position when it is given the tokens of another answer: of
+-- its reference cell (over_run is ''), or of the run over_run. BLOBs as in `sample`.
+CREATE TABLE forced (
+  sample_key INTEGER NOT NULL REFERENCES sample ON DELETE CASCADE,
+  over_run TEXT NOT NULL,
+  n_positions INTEGER NOT NULL,
+  tokens BLOB NOT NULL CHECK (length(tokens) = 4 * n_positions),
+  logprobs BLOB NOT NULL CHECK (length(logprobs) = 4 * n_positions),
+  evidence BLOB NOT NULL CHECK (length(evidence) = n_positions),
+  margins BLOB CHECK (length(margins) = 4 * n_positions),
+  logits_hashes BLOB CHECK (length(logits_hashes) = 16 * n_positions),
+  top_counts BLOB CHECK (length(top_counts) = 4 * n_positions),
+  top_ids BLOB NOT NULL CHECK (length(top_ids) % 4 = 0),
+  top_logprobs BLOB NOT NULL CHECK (length(top_logprobs) = length(top_ids)),
+  PRIMARY KEY (sample_key, over_run)
+) STRICT;
+
+-- Runs that others are held to. The largest version of a name is in force; the others are its
+-- history.
+CREATE TABLE baseline (
+  name TEXT NOT NULL,
+  version INTEGER NOT NULL CHECK (version >= 1),
+  run_key INTEGER NOT NULL REFERENCES run,
+  created TEXT NOT NULL,
+  policy TEXT NOT NULL,  -- the policy's own text, JSON with comments
+  note TEXT NOT NULL,
+  PRIMARY KEY (name, version)
 ) STRICT;
 
 -- Verdicts of comparisons that a user chose to keep.

@@ -57,7 +57,8 @@ struct Engine::Sequence {
   SequenceProgress progress;
   std::vector<int32_t> blocks;
   Trace trace;
-  SamplePoint draw;  // of the next token
+  SamplePoint draw;                   // of the next token
+  std::vector<double> embedding_sum;  // (hidden_size), over the positions scored so far
   Clock::time_point admitted = Clock::now();
   bool finished = false;
 
@@ -206,6 +207,7 @@ struct Engine::Run {
     std::vector<float> max(scored.size()), sum(scored.size());
     model().kernels().log_sum_exp(logits, n, vocab, max.data(), sum.data(), engine.pool_);
     for (const auto& [s, row] : scored) s->draw = draw_point(*s);
+    if (options.record_embeddings) add_embeddings(scored);
     engine.pool_.run(scored.size(), [&](size_t i, int) {
       score_row(*scored[i].first,
                 {logits + static_cast<int64_t>(i) * vocab, static_cast<size_t>(vocab)}, max[i],
@@ -215,6 +217,17 @@ struct Engine::Run {
       Sequence& s = *scored[i].first;
       on_row(s.request_index, s.trace.sample_index, s.output().size() - 1,
              {logits + static_cast<int64_t>(i) * vocab, static_cast<size_t>(vocab)});
+    }
+  }
+
+  // In the order of the positions of each answer, so that the sum does not depend on traffic.
+  void add_embeddings(const std::vector<std::pair<Sequence*, int64_t>>& scored) const {
+    const auto width = static_cast<size_t>(model().config().hidden_size);
+    const float* row = engine.buffers_.logits_in.data();
+    for (const auto& [s, ignored] : scored) {
+      s->embedding_sum.resize(width);
+      for (size_t i = 0; i < width; ++i) s->embedding_sum[i] += row[i];
+      row += width;
     }
   }
 
@@ -270,12 +283,20 @@ struct Engine::Run {
     s.finished = true;
   }
 
+  static std::vector<float> embedding(const Sequence& s) {
+    std::vector<float> mean;
+    const auto n = static_cast<double>(s.trace.positions.size());
+    for (const double sum : s.embedding_sum) mean.push_back(static_cast<float>(sum / n));
+    return s.trace.non_finite || s.trace.positions.empty() ? std::vector<float>() : mean;
+  }
+
   void retire() {
     for (const auto& s : running) {
       if (!s->finished) continue;
       cache.give_back(s->blocks);
       s->trace.text = s->stop.text();
       s->trace.total_ms = ms_since(s->admitted);
+      s->trace.embedding = embedding(*s);
       on_trace(s->request_index, std::move(s->trace));
     }
     std::erase_if(running, [](const auto& s) { return s->finished; });

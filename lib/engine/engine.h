@@ -25,6 +25,7 @@ struct EngineOptions {
   ScheduleLimits limits;
   int64_t max_batch_requests = 1;  // requests in flight
   bool hash_logits = true;
+  bool record_embeddings = false;  // Trace::embedding
   // The step before which each request is not there yet (one number per request); empty: all wait
   // from the start. Steps, not milliseconds, so that an arrival can be repeated.
   std::vector<int64_t> arrival_steps;

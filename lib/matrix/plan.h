@@ -49,7 +49,9 @@ struct PlanSpec {
       exclude;  // cells that have all these values go, reference cells excepted (see make_plan)
   std::vector<Scenario> scenarios;
   int32_t repeats = 1;
-  uint64_t seed = 0;  // of the order of cells, of permutations and of neighbours
+  uint64_t seed = 0;            // of the order of cells, of permutations and of neighbours
+  bool teacher_forcing = true;  // compute flipped answers once more over their reference's tokens
+  bool embeddings = false;      // record the mean final hidden state of each answer
 };
 
 struct LeftOut {

@@ -120,7 +120,7 @@ PlanSpec read_matrix_json(const Json& root, const std::string& where) {
   require_object(root, where);
   refuse_unknown_keys(root,
                       {"$schema", "design", "reference", "axes", "include", "exclude", "scenarios",
-                       "repeats", "seed"},
+                       "repeats", "seed", "teacher_forcing", "embeddings"},
                       where);
   PlanSpec spec;
   for (const auto& [key, value] : root.items()) {
@@ -144,6 +144,9 @@ PlanSpec read_matrix_json(const Json& root, const std::string& where) {
       if (spec.repeats == 0) fail(at, "must be at least 1");
     } else if (key == "seed") {
       spec.seed = read_count(value, std::numeric_limits<uint64_t>::max(), at);
+    } else if (key == "teacher_forcing" || key == "embeddings") {
+      if (!value.is_boolean()) fail(at, "expected true or false");
+      (key == "embeddings" ? spec.embeddings : spec.teacher_forcing) = value.get<bool>();
     } else if (!value.is_string()) {
       fail(at, "expected a string");
     }
@@ -183,6 +186,9 @@ Json matrix_to_json(const PlanSpec& spec) {
   }
   out["repeats"] = spec.repeats;
   out["seed"] = spec.seed;
+  // Only where they are not the default: plans stored before there was a choice stay as they are.
+  if (!spec.teacher_forcing) out["teacher_forcing"] = false;
+  if (spec.embeddings) out["embeddings"] = true;
   return out;
 }
 

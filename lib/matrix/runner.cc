@@ -15,7 +15,12 @@ namespace {
 struct StopAsked {};
 
 void check_capabilities(const Plan& plan, const Target& target) {
-  const std::vector<std::string> offered = target.capabilities().axes;
+  const Capabilities capabilities = target.capabilities();
+  if (plan.spec.embeddings && !capabilities.embeddings) {
+    throw Error(ErrorCode::unsupported, "target '" + target.name() + "' gives no embeddings",
+                "leave --embeddings out");
+  }
+  const std::vector<std::string>& offered = capabilities.axes;
   for (const CellRecord& cell : plan.cells) {
     for (const auto& [key, value] : cell.values) {
       const Axis& axis = find_axis(key);
@@ -45,7 +50,9 @@ class Runner {
         target_(target),
         sink_(sink),
         options_(options),
-        capabilities_(target.capabilities()) {}
+        capabilities_(target.capabilities()) {
+    for (const SampleRecord& s : options.recorded) remember(s);
+  }
 
   RunOutcome run() {
     check_capabilities(plan_, target_);
@@ -58,6 +65,7 @@ class Runner {
         stop_if_asked();
         run_cell(plan_.cells[static_cast<size_t>(index)]);
       }
+      force_flipped_answers();
     } catch (const StopAsked&) {
       outcome_.interrupted = true;
     } catch (const Error& e) {
@@ -84,14 +92,12 @@ class Runner {
   void run_cell(CellRecord cell) {
     BuiltWorkload built = build(cell);
     keep_declared_settings(built.workload, capabilities_);
+    built.workload.record_embeddings = plan_.spec.embeddings;
     size_t n_expected = 0;
     for (const WorkItem& item : built.workload.items) {
       if (item.recorded) n_expected += static_cast<size_t>(std::max(1, item.request.sampling.n));
     }
-    progress_.cell = &cell;
-    progress_.cell_ended = false;
-    progress_.n_cell_samples = n_expected * static_cast<size_t>(plan_.spec.repeats);
-    progress_.n_cell_samples_done = 0;
+    begin_progress(cell, n_expected * static_cast<size_t>(plan_.spec.repeats));
     sink_.begin_cell(cell);
 
     const double begin_ms = options_.now_ms();
@@ -100,10 +106,77 @@ class Runner {
     cell.exercised = true;
     for (int32_t repeat = 0; repeat < plan_.spec.repeats; ++repeat)
       run_repeat(cell, built, repeat, n_expected);
+    set_speed(cell, begin_ms, tokens_before);
+    end_cell(cell);
+  }
+
+  void begin_progress(const CellRecord& cell, size_t n_samples) {
+    progress_.cell = &cell;
+    progress_.cell_ended = false;
+    progress_.n_cell_samples = n_samples;
+    progress_.n_cell_samples_done = 0;
+  }
+
+  // Over the reference's tokens, then over the other run's.
+  void force_flipped_answers() {
+    if (!plan_.spec.teacher_forcing || !capabilities_.teacher_forcing) return;
+    std::vector<ForcingSource> sources = {forcing_over_reference(plan_, answers_)};
+    if (options_.against) sources.push_back(*options_.against);
+    for (const ForcingSource& source : sources) {
+      std::set<AnswerId> done;
+      for (const ForcedRecord& f : options_.recorded_forced) {
+        if (f.over_run == source.over_run)
+          done.insert({f.cell_index, f.prompt_index, f.repeat, f.sample_index});
+      }
+      const std::vector<ForcedPass> passes = forced_passes(answers_, source, done);
+      progress_.n_cells += passes.size();
+      for (const ForcedPass& pass : passes) {
+        stop_if_asked();
+        run_forced(pass, source.over_run);
+      }
+    }
+  }
+
+  void run_forced(const ForcedPass& pass, const std::string& over_run) {
+    CellRecord cell = plan_.cells[static_cast<size_t>(pass.cell_index)];
+    BuiltWorkload built = build(cell);
+    keep_declared_settings(built.workload, capabilities_);
+    apply(pass, built);
+    cell.name += " (teacher-forced)";
+    cell.exercised = true;
+    begin_progress(cell, pass.tokens.size());
+    const double begin_ms = options_.now_ms();
+    const int64_t tokens_before = progress_.generated_tokens;
+    target_.run(built.workload, [&](size_t item, Trace trace) {
+      check_delivery(built, item, trace);
+      if (trace.sample_index != pass.sample_index) return;
+      const size_t n_tokens = trace.positions.size();
+      sink_.forced({.cell_index = pass.cell_index,
+                    .prompt_index = *built.prompt_index[item],
+                    .repeat = pass.repeat,
+                    .sample_index = pass.sample_index,
+                    .over_run = over_run,
+                    .positions = std::move(trace.positions)});
+      outcome_.n_forced++;
+      note_landed(n_tokens);
+    });
+    set_speed(cell, begin_ms, tokens_before);
+    end_progress(cell);
+  }
+
+  void set_speed(CellRecord& cell, double begin_ms, int64_t tokens_before) const {
     cell.wall_ms = options_.now_ms() - begin_ms;
     const auto n_tokens = static_cast<double>(progress_.generated_tokens - tokens_before);
     cell.generated_tokens_per_s = cell.wall_ms > 0 ? n_tokens * 1000 / cell.wall_ms : 0;
-    end_cell(cell);
+  }
+
+  void remember(const SampleRecord& sample) {
+    if (sample.trace.finish_reason == FinishReason::kError) return;
+    std::vector<int32_t> tokens;
+    for (const TracePosition& p : sample.trace.positions) tokens.push_back(p.token_id);
+    answers_.emplace(
+        AnswerId{sample.cell_index, sample.prompt_index, sample.repeat, sample.trace.sample_index},
+        std::move(tokens));
   }
 
   void run_repeat(CellRecord& cell, const BuiltWorkload& built, int32_t repeat, size_t n_expected) {
@@ -157,9 +230,14 @@ class Runner {
 
   void land(const SampleRecord& sample) {
     if (sink_.sample(sample) == Landing::kAlreadyDifferent) outcome_.n_changed_on_rerun++;
+    remember(sample);
     outcome_.n_samples++;
+    note_landed(sample.trace.positions.size());
+  }
+
+  void note_landed(size_t n_tokens) {
     progress_.n_cell_samples_done++;
-    progress_.generated_tokens += static_cast<int64_t>(sample.trace.positions.size());
+    progress_.generated_tokens += static_cast<int64_t>(n_tokens);
     report();
     stop_if_asked();
   }
@@ -169,6 +247,10 @@ class Runner {
     outcome_.n_cells_done += cell.complete;
     outcome_.n_incomplete += !cell.complete;
     outcome_.n_not_exercised += !cell.exercised;
+    end_progress(cell);
+  }
+
+  void end_progress(const CellRecord& cell) {
     progress_.n_cells_done++;
     progress_.cell = &cell;
     progress_.cell_ended = true;
@@ -188,6 +270,7 @@ class Runner {
   const Capabilities capabilities_;
   RunProgress progress_;
   RunOutcome outcome_;
+  AnswerTokens answers_;
   double start_ms_ = 0;
 };
 

@@ -12,6 +12,7 @@
 #include <set>
 #include <span>
 
+#include "matrix/forcing.h"
 #include "matrix/workload.h"
 #include "record/run_sink.h"
 
@@ -34,7 +35,12 @@ struct RunOptions {
   NeighbourTokens neighbour_tokens;
   std::set<int32_t> done_cells;             // indices of cells complete in the sink
   const std::atomic<bool>* stop = nullptr;  // set: stop as soon as the next sample has landed
-  std::function<double()> now_ms;           // a monotonic clock
+  // What an earlier session recorded: answers to force others over, and what was forced already.
+  std::span<const SampleRecord> recorded;
+  std::span<const ForcedRecord> recorded_forced;
+  // Another run that answers are held to as well, beside their own reference.
+  std::optional<ForcingSource> against;
+  std::function<double()> now_ms;  // a monotonic clock
   std::function<void(const RunProgress&)>
       on_progress;  // after each sample and each cell; may be empty
 };
@@ -45,13 +51,16 @@ struct RunOutcome {
   size_t n_not_exercised = 0;
   size_t n_incomplete = 0;  // cells for which the target returned fewer samples than were asked for
   size_t n_samples = 0;     // landed in this session
+  size_t n_forced = 0;      // answers computed once more under teacher forcing
   size_t n_changed_on_rerun =
       0;  // samples whose answer differs from the one an interrupted session had stored
 };
 
-// Every cell is built, and checked against the target's capabilities, before the first request is
-// sent: Error(usage) and Error(unsupported) mean that nothing happened. Afterwards an error of the
-// target or the sink becomes Error(incomplete) once at least one sample has landed.
+// Cells first, then the passes under teacher forcing (matrix/forcing.h) where the plan asks for
+// them and the target can. Every cell is built, and checked against the target's capabilities,
+// before the first request is sent: Error(usage) and Error(unsupported) mean that nothing happened.
+// Afterwards an error of the target or the sink becomes Error(incomplete) once at least one sample
+// has landed.
 RunOutcome run_plan(const Plan& plan, Target& target, RunSink& sink, const RunOptions& options);
 
 }  // namespace isobit

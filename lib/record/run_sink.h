@@ -18,6 +18,9 @@ class RunSink {
   virtual void begin_cell(const CellRecord& cell) = 0;
   // Returns once the sample can no longer be lost by a crash of this process.
   virtual Landing sample(const SampleRecord& sample) = 0;
+  // Teacher-forced positions of a sample that was delivered before; a second delivery changes
+  // nothing.
+  virtual void forced(const ForcedRecord& forced) = 0;
   virtual void end_cell(const CellRecord& cell) = 0;
 };
 

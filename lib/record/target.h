@@ -17,6 +17,7 @@ struct Capabilities {
   bool logprobs = false;
   bool logits_hashes = false;  // needed by level 2
   bool teacher_forcing = false;
+  bool embeddings = false;
   std::vector<std::string>
       axes;  // matrix axes that this target can set: "engine.chunked_prefill", ...
 };
@@ -31,6 +32,7 @@ struct WorkItem {
 struct Workload {
   std::vector<WorkItem> items;
   int32_t concurrency = 1;
+  bool record_embeddings = false;  // Trace::embedding of recorded items
   std::map<std::string, std::string>
       settings;  // axis key -> value, for the axes that the target declares
 };

@@ -89,6 +89,25 @@ Database::Database(InMemory) : path_("(in memory)") {
   connect(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, 0);
 }
 
+void Database::move_to_memory() {
+  sqlite3* const file = std::exchange(handle_, nullptr);
+  int code = SQLITE_OK;
+  try {
+    connect(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, 0);
+    sqlite3_backup* const backup = sqlite3_backup_init(handle_, "main", file, "main");
+    if (backup != nullptr) {
+      sqlite3_backup_step(backup, -1);
+      sqlite3_backup_finish(backup);
+    }
+    code = sqlite3_errcode(handle_);
+  } catch (...) {
+    sqlite3_close_v2(file);
+    throw;
+  }
+  sqlite3_close_v2(file);
+  if (code != SQLITE_OK) fail(code, "copy");
+}
+
 void Database::connect(const std::string& name, int flags, int busy_timeout_ms) {
   const int code = sqlite3_open_v2(name.c_str(), &handle_, flags | SQLITE_OPEN_EXRESCODE, nullptr);
   try {

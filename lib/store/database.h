@@ -32,6 +32,9 @@ class Database {
   int64_t number(const std::string& sql);
   std::string text(const std::string& sql);
 
+  // From here on a copy in memory; the file is not touched again.
+  void move_to_memory();
+
   sqlite3* get() const { return handle_; }
   const std::filesystem::path& path() const { return path_; }
 

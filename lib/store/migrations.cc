@@ -5,8 +5,8 @@
 namespace isobit {
 
 std::span<const Migration> migrations() {
-  static constexpr int32_t kFirst = 1;
-  static const Migration steps[] = {{kFirst, kMigration1}};
+  static const Migration steps[] = {{.to_version = 1, .sql = kMigration1},
+                                    {.to_version = 2, .sql = kMigration2}};
   return steps;
 }
 

@@ -15,6 +15,7 @@ struct Migration {
 };
 
 extern const char* const kMigration1;
+extern const char* const kMigration2;
 
 std::span<const Migration> migrations();
 int32_t current_schema_version();

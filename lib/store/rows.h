@@ -30,6 +30,20 @@ class SampleWriter {
   Statement stored_;
 };
 
+// Inserts teacher-forced positions of samples that are there.
+class ForcedWriter {
+ public:
+  ForcedWriter(Database& database, int64_t run_key);
+  void write(const ForcedRecord& forced);
+
+ private:
+  int64_t run_key_;
+  Statement insert_;
+};
+
+// Appends the forced records of a run to record.forced, in their order.
+void read_forced(Database& database, int64_t run_key, RunRecord& record);
+
 // Appends the samples of a run to record.samples, in the order (cell, prompt, repeat, sample
 // index).
 void read_samples(Database& database, int64_t run_key, RunRecord& record);

@@ -96,6 +96,7 @@ class RunReader {
     read_cell_values();
     check_references();
     read_samples(database_, run_key_, run_);
+    read_forced(database_, run_key_, run_);
     return std::move(run_);
   }
 
@@ -131,7 +132,7 @@ class RunReader {
   void read_header() {
     Statement row(database_,
                   "SELECT id, created, target, label, plan_json, prompts_digest, status, "
-                  "fingerprint_id FROM run"
+                  "fingerprint_id, redacted, stop_reason FROM run"
                   " WHERE run_key = ?1");
     row.add(run_key_);
     if (!row.step()) refuse_row(database_, "run " + std::to_string(run_key_), "is gone");
@@ -143,6 +144,8 @@ class RunReader {
     run_.prompts_digest = row.text(5);
     run_.status = row.text(6);
     run_.fingerprint.id = row.text(7);
+    run_.redacted = row.integer(8) != 0;
+    run_.stop_reason = row.text(9);
     if (run_.status != "running" && run_.status != "complete")
       refuse("header", "status '" + run_.status + "' is unknown");
   }
@@ -288,10 +291,11 @@ void refuse_row(const Database& database, const std::string& row, const std::str
 void insert_run(Database& database, const RunRecord& header) {
   Statement insert(database,
                    "INSERT INTO run (id, created, target, label, plan_json, prompts_digest, "
-                   "fingerprint_id, status)"
-                   " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'running')");
+                   "fingerprint_id, status, redacted)"
+                   " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'running', ?8)");
   insert.add(header.id).add(header.created).add(header.target).add(header.label);
   insert.add(header.plan_json).add(header.prompts_digest).add(header.fingerprint.id);
+  insert.add(int64_t{header.redacted});
   insert.run();
   const int64_t run_key = sqlite3_last_insert_rowid(database.get());
   insert_fingerprint(database, run_key, header.fingerprint);

@@ -4,12 +4,11 @@
 
 #include "base/error.h"
 #include "store/packed_numbers.h"
+#include "store/position_columns.h"
 #include "store/rows.h"
 
 namespace isobit {
 namespace {
-
-constexpr uint8_t kHasMargin = 1, kHasHash = 2;
 
 constexpr const char* kInsert =
     "INSERT INTO sample (run_key, cell_index, prompt_index, repeat, sample_index, request_id, "
@@ -18,45 +17,17 @@ constexpr const char* kInsert =
     "top_counts, top_ids,"
     " top_logprobs, max_batch_requests, min_batch_requests, max_batch_tokens, first_row, "
     "prefill_chunks, n_steps,"
-    " n_mixed_steps, n_cached_tokens, n_preemptions, ttft_ms, total_ms)"
+    " n_mixed_steps, n_cached_tokens, n_preemptions, ttft_ms, total_ms, embedding)"
     " VALUES "
     "(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?"
     "26,?27,?28,"
-    "?29,?30,?31)"
+    "?29,?30,?31,?32)"
     " ON CONFLICT (run_key, cell_index, prompt_index, repeat, sample_index) DO NOTHING";
 
 constexpr const char* kStored =
     "SELECT finish_reason, non_finite, tokens, logprobs, evidence, logits_hashes FROM sample WHERE "
     "run_key = ?1 AND"
     " cell_index = ?2 AND prompt_index = ?3 AND repeat = ?4 AND sample_index = ?5";
-
-// The per-position part of a trace as the BLOB columns hold it.
-struct PackedPositions {
-  std::string tokens, logprobs, evidence, margins, hashes, top_counts, top_ids, top_logprobs;
-  bool any_margin = false, any_hash = false;
-
-  explicit PackedPositions(const std::vector<TracePosition>& positions) {
-    for (const TracePosition& p : positions) {
-      append_packed(tokens, p.token_id);
-      append_packed(logprobs, p.logprob);
-      evidence += static_cast<char>((p.margin ? kHasMargin : 0) | (p.logits_hash ? kHasHash : 0));
-      append_packed(margins, p.margin.value_or(0.0f));
-      const Hash128 hash = p.logits_hash.value_or(Hash128{});
-      hashes.append(reinterpret_cast<const char*>(hash.data()), hash.size());
-      any_margin |= p.margin.has_value();
-      any_hash |= p.logits_hash.has_value();
-      append_packed(top_counts, static_cast<int32_t>(p.top.size()));
-      for (const TokenScore& score : p.top) {
-        append_packed(top_ids, score.token_id);
-        append_packed(top_logprobs, score.logprob);
-      }
-    }
-  }
-};
-
-void add_blob_or_null(Statement& statement, bool present, std::string_view bytes) {
-  present ? statement.add_blob(bytes) : statement.add_null();
-}
 
 // Checks one row while it is taken apart.
 class SampleReader {
@@ -88,15 +59,7 @@ class SampleReader {
     kErrorText,
     kNonFinite,
     kPositions,
-    kTokens,
-    kLogprobs,
-    kEvidence,
-    kMargins,
-    kHashes,
-    kTopCounts,
-    kTopIds,
-    kTopLogprobs,
-    kMaxRequests,
+    kMaxRequests = kPositions + kPositionColumnCount,
     kMinRequests,
     kMaxTokens,
     kFirstRow,
@@ -106,7 +69,8 @@ class SampleReader {
     kCached,
     kPreemptions,
     kTtft,
-    kTotal
+    kTotal,
+    kEmbedding
   };
   static constexpr const char* kColumns =
       "sample_key, cell_index, prompt_index, repeat, sample_index, request_id, seed, "
@@ -115,7 +79,7 @@ class SampleReader {
       "top_ids, top_logprobs,"
       " max_batch_requests, min_batch_requests, max_batch_tokens, first_row, prefill_chunks, "
       "n_steps, n_mixed_steps,"
-      " n_cached_tokens, n_preemptions, ttft_ms, total_ms";
+      " n_cached_tokens, n_preemptions, ttft_ms, total_ms, embedding";
 
  private:
   [[noreturn]] void refuse(const std::string& what) const {
@@ -138,15 +102,6 @@ class SampleReader {
     return value;
   }
 
-  std::string_view blob(Column column, size_t n, size_t item_bytes, const char* what) const {
-    const std::string_view bytes = row_.blob(column);
-    if (bytes.size() != n * item_bytes) {
-      refuse(std::string(what) + " has " + std::to_string(bytes.size()) + " bytes, expected " +
-             std::to_string(n * item_bytes));
-    }
-    return bytes;
-  }
-
   double milliseconds(Column column, const char* what) const {
     const double value = row_.real(column);
     if (!std::isfinite(value)) refuse(std::string(what) + " is not finite");
@@ -164,59 +119,19 @@ class SampleReader {
     trace.text = row_.text(kText);
     trace.error = row_.text(kErrorText);
     trace.non_finite = row_.integer(kNonFinite) != 0;
-    read_positions(trace.positions);
+    trace.positions = read_positions(database_, row_, kPositions, row_name_);
     read_scheduling(trace.scheduling);
     trace.ttft_ms = milliseconds(kTtft, "ttft_ms");
     trace.total_ms = milliseconds(kTotal, "total_ms");
+    read_embedding(trace.embedding);
   }
 
-  void read_positions(std::vector<TracePosition>& positions) {
-    const auto n = static_cast<size_t>(count(kPositions, "n_positions"));
-    const std::string_view tokens = blob(kTokens, n, 4, "tokens"),
-                           logprobs = blob(kLogprobs, n, 4, "logprobs"),
-                           evidence = blob(kEvidence, n, 1, "evidence");
-    const bool margins_there = !row_.is_null(kMargins), hashes_there = !row_.is_null(kHashes);
-    const std::string_view margins =
-                               margins_there ? blob(kMargins, n, 4, "margins") : std::string_view(),
-                           hashes = hashes_there ? blob(kHashes, n, 16, "logits_hashes")
-                                                 : std::string_view();
-    positions.resize(n);  // n is small enough: the blobs above have that length
-    for (size_t i = 0; i < n; ++i) {
-      TracePosition& p = positions[i];
-      p.token_id = packed_at<int32_t>(tokens, i);
-      p.logprob = packed_at<float>(logprobs, i);
-      const auto bits = static_cast<uint8_t>(evidence[i]);
-      if (bits & ~(kHasMargin | kHasHash))
-        refuse("evidence of position " + std::to_string(i) + " is unknown");
-      if ((bits & kHasMargin && !margins_there) || (bits & kHasHash && !hashes_there)) {
-        refuse("position " + std::to_string(i) + " claims evidence that is not stored");
-      }
-      if (bits & kHasMargin) p.margin = packed_at<float>(margins, i);
-      if (bits & kHasHash)
-        std::copy_n(hashes.begin() + static_cast<ptrdiff_t>(16 * i), 16,
-                    p.logits_hash.emplace().begin());
-    }
-    read_top(positions);
-  }
-
-  void read_top(std::vector<TracePosition>& positions) {
-    const bool there = !row_.is_null(kTopCounts);
-    const std::string_view counts =
-        there ? blob(kTopCounts, positions.size(), 4, "top_counts") : std::string_view();
-    const std::string_view ids = row_.blob(kTopIds);
-    if (ids.size() % 4 != 0) refuse("top_ids has " + std::to_string(ids.size()) + " bytes");
-    const size_t n_scores = ids.size() / 4;
-    const std::string_view logprobs = blob(kTopLogprobs, n_scores, 4, "top_logprobs");
-    size_t at = 0;
-    for (size_t i = 0; there && i < positions.size(); ++i) {
-      const auto n = packed_at<int32_t>(counts, i);
-      if (n < 0 || static_cast<size_t>(n) > n_scores - at)
-        refuse("top_counts name more alternatives than there are");
-      for (int32_t k = 0; k < n; ++k, ++at) {
-        positions[i].top.push_back({packed_at<int32_t>(ids, at), packed_at<float>(logprobs, at)});
-      }
-    }
-    if (at != n_scores) refuse("there are more alternatives than top_counts name");
+  // A mean over rows: (dim) values, absent where it was not recorded.
+  void read_embedding(std::vector<float>& embedding) {
+    if (row_.is_null(kEmbedding)) return;
+    const std::string_view bytes = row_.blob(kEmbedding);
+    if (bytes.size() % 4 != 0) refuse("embedding has " + std::to_string(bytes.size()) + " bytes");
+    embedding = unpack<float>(bytes);
   }
 
   void read_scheduling(SchedulingFacts& facts) {
@@ -258,17 +173,13 @@ Landing SampleWriter::write(const SampleRecord& sample) {
   insert_.add(int64_t{sample.repeat}).add(int64_t{t.sample_index}).add(t.request_id);
   insert_.add(static_cast<int64_t>(t.seed)).add(std::string_view(name(t.finish_reason)));
   insert_.add(t.text).add(t.error).add(int64_t{t.non_finite});
-  insert_.add(static_cast<int64_t>(t.positions.size()));
-  insert_.add_blob(packed.tokens).add_blob(packed.logprobs).add_blob(packed.evidence);
-  add_blob_or_null(insert_, packed.any_margin, packed.margins);
-  add_blob_or_null(insert_, packed.any_hash, packed.hashes);
-  add_blob_or_null(insert_, !packed.top_ids.empty(), packed.top_counts);
-  insert_.add_blob(packed.top_ids).add_blob(packed.top_logprobs);
+  add_positions(insert_, packed);
   insert_.add(int64_t{f.max_batch_requests}).add(int64_t{f.min_batch_requests});
   insert_.add(int64_t{f.max_batch_tokens}).add(int64_t{f.first_row});
   insert_.add_blob(pack(f.prefill_chunks_tokens)).add(int64_t{f.n_steps});
   insert_.add(int64_t{f.n_mixed_steps}).add(int64_t{f.n_cached_tokens});
   insert_.add(int64_t{f.n_preemptions}).add(t.ttft_ms).add(t.total_ms);
+  t.embedding.empty() ? insert_.add_null() : insert_.add_blob(pack(t.embedding));
   insert_.run();  // alone, so a transaction of its own
   if (sqlite3_changes(database_.get()) == 1) return Landing::kStored;
   return same_as_stored(sample) ? Landing::kAlreadySame : Landing::kAlreadyDifferent;

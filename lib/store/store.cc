@@ -46,20 +46,29 @@ void prepare_for_recording(Database& database, const StoreOptions& options) {
   database.execute("PRAGMA synchronous = NORMAL");
 }
 
-void check_readable(Database& database) {
+// An older store is read through a copy that is brought up to date; the file stays as it is.
+void make_readable(Database& database) {
   const int64_t version = database.number("PRAGMA user_version");
   if (version == current_schema_version()) return;
+  if (version >= 1 && version < current_schema_version()) {
+    database.move_to_memory();
+    migrate(database, migrations());
+    return;
+  }
   throw Error(ErrorCode::environment,
               "store '" + database.path().string() + "' has schema version " +
                   std::to_string(version) + ", expected " +
                   std::to_string(current_schema_version()),
-              "recording to it once brings an older store up to date");
+              "a newer isobit wrote it; read it with that one");
 }
 
 class Recorder : public RunSink {
  public:
   Recorder(Database& database, int64_t run_key)
-      : database_(database), run_key_(run_key), writer_(database, run_key) {}
+      : database_(database),
+        run_key_(run_key),
+        writer_(database, run_key),
+        forced_writer_(database, run_key) {}
 
   void begin_cell(const CellRecord& cell) override {
     Statement row(database_, "SELECT name FROM cell WHERE run_key = ?1 AND cell_index = ?2");
@@ -72,6 +81,8 @@ class Recorder : public RunSink {
   }
 
   Landing sample(const SampleRecord& sample) override { return writer_.write(sample); }
+
+  void forced(const ForcedRecord& forced) override { forced_writer_.write(forced); }
 
   void end_cell(const CellRecord& cell) override {
     Statement update(
@@ -92,6 +103,7 @@ class Recorder : public RunSink {
   Database& database_;
   int64_t run_key_;
   SampleWriter writer_;
+  ForcedWriter forced_writer_;
 };
 
 }  // namespace
@@ -133,7 +145,7 @@ Store Store::open(const std::filesystem::path& path, StoreMode mode, const Store
   if (mode == StoreMode::kRead) {
     auto state =
         std::make_unique<State>(path, DatabaseAccess::kRead, options.busy_timeout_ms, mode);
-    check_readable(state->database);
+    make_readable(state->database);
     return Store(std::move(state));
   }
   const auto access = file == StoreFile::kAbsent ? DatabaseAccess::kCreate : DatabaseAccess::kWrite;
@@ -184,8 +196,14 @@ std::unique_ptr<RunSink> Store::recorder(const std::string& run_id) {
 }
 
 void Store::finish_run(const std::string& run_id) {
-  Statement update(state_->database, "UPDATE run SET status = 'complete' WHERE run_key = ?1");
+  Statement update(state_->database,
+                   "UPDATE run SET status = 'complete', stop_reason = '' WHERE run_key = ?1");
   update.add(state_->run_key(run_id)).run();
+}
+
+void Store::note_stop(const std::string& run_id, const std::string& reason) {
+  Statement update(state_->database, "UPDATE run SET stop_reason = ?2 WHERE run_key = ?1");
+  update.add(state_->run_key(run_id)).add(reason).run();
 }
 
 RunRecord Store::load_run(const std::string& run_id) {

@@ -81,6 +81,8 @@ class Store {
   // For the runner. The store must outlive it. Throws Error(usage) for an unknown run.
   std::unique_ptr<RunSink> recorder(const std::string& run_id);
   void finish_run(const std::string& run_id);  // status "complete"
+  // Why a run stopped before it was complete.
+  void note_stop(const std::string& run_id, const std::string& reason);
 
   // Exactly one of: "latest", "latest~N" (N runs before it), an id, a unique beginning of an id.
   // Throws Error(usage) for no such run or several; Error(unsupported) for "@baseline", which is

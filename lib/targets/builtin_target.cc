@@ -79,6 +79,7 @@ Capabilities BuiltinTarget::capabilities() const {
   return {.logprobs = true,
           .logits_hashes = true,
           .teacher_forcing = true,
+          .embeddings = true,
           .axes = {std::begin(kAxes), std::end(kAxes)}};
 }
 
@@ -115,6 +116,7 @@ void BuiltinTarget::run_with_rows(const Workload& workload,
   options.limits = {.max_batch_tokens = defaults_.max_batch_tokens,
                     .prefill_chunk_tokens = chunk_tokens(workload.settings)};
   options.max_batch_requests = workload.concurrency;
+  options.record_embeddings = workload.record_embeddings;
   std::vector<Request> requests;
   for (const WorkItem& item : workload.items) requests.push_back(item.request);
   const auto deliver = [&](size_t index, Trace trace) {

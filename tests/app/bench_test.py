@@ -124,6 +124,39 @@ class Bench(ProgramTest):
         (row,) = self.isobit("bench", TINY, *SHORT, "--recording", "--json", expect=0).json["recording"]
         self.assertEqual(len(row["cost_per_round"]), 1)
 
+    def distinct(self, *flags, expect=0):
+        return self.isobit("bench", TINY, "--distinct", 40, "--prompt", "In the beginning", "--gen-tokens", 24, "--concurrency", 6,
+                           "--threads", 2, *flags, expect=expect)
+
+    def test_one_prompt_asked_often_gets_one_answer_from_the_invariant_set(self):
+        (cpu,) = self.distinct("--kernel-set", "cpu", "--json").json["kernel_sets"]
+        self.assertEqual((cpu["completions"], cpu["distinct"], cpu["distinct_bits"], cpu["most_common"]), (40, 1, 1, 40))
+        self.assertIsNone(cpu["first_split"])
+        # Proof of load: steps with few requests, and with many.
+        self.assertLess(cpu["least_batch"], 3)
+        self.assertEqual(cpu["most_batch"], 6)
+        self.assertEqual(len(cpu["tokens_per_s"]), 4)
+
+    def test_the_adaptive_set_gives_many_and_the_split_is_shown(self):
+        if self.distinct("--kernel-set", "cpu-adaptive", expect=None).code == 3:
+            self.skipTest("SKIPPED cpu-adaptive: no OpenBLAS")
+        found = self.distinct("--kernel-set", "cpu-adaptive", "--json").json["kernel_sets"][0]
+        self.assertGreater(found["distinct_bits"], 1)
+        self.assertEqual(found, dict(self.distinct("--kernel-set", "cpu-adaptive", "--json").json["kernel_sets"][0],
+                                     tokens_per_s=found["tokens_per_s"], median_tokens_per_s=found["median_tokens_per_s"]))
+        if found["first_split"]:
+            self.assertEqual(sum(t["completions"] for t in found["first_split"]["tokens"]), 40)
+            self.assertGreater(found["distinct"], 1)
+        self.assertRegex(self.distinct("--kernel-set", "cpu,cpu-adaptive").out, r"cpu +1 of 40 +40 +- +1 +\d+ to 6")
+
+    def test_distinct_takes_one_of_everything(self):
+        self.distinct("--kernels", expect=2)
+        self.distinct(TINY + "/../tiny-kjv", expect=2)
+        self.isobit("bench", TINY, "--distinct", 1, expect=2)
+        self.isobit("bench", TINY, "--distinct", 10, "--concurrency", "1,2", expect=2)
+        self.isobit("bench", TINY, "--prompt", "alone", expect=2)
+        self.assertIn("context", self.isobit("bench", TINY, "--distinct", 2, "--gen-tokens", 1000000, expect=2).err)
+
     def test_what_cannot_be_is_refused_and_what_is_odd_is_said(self):
         many = self.isobit("bench", TINY, *SHORT, "--kernel-set", "cpu", "--threads", str(2 * os.cpu_count()), expect=0)
         self.assertIn("cores", many.err)

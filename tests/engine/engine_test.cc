@@ -101,6 +101,39 @@ TEST_CASE("an answer does not depend on company, chunking, budget or threads") {
   }
 }
 
+TEST_CASE("an embedding is the mean of the final rows, the same bits in any company") {
+  const RandomCheckpoint checkpoint;
+  Bench bench(checkpoint, kernel_set("cpu"));
+  EngineOptions options;
+  options.record_embeddings = true;
+  const std::vector<Request> requests = mixed_requests();
+  std::map<std::pair<size_t, int32_t>, std::vector<double>> sums;
+  Bench::Answers alone;
+  for (const Request& request : requests) {
+    std::vector<double> sum;
+    bench.engine.run(
+        {request}, options,
+        [&](size_t, Trace t) { alone.emplace(std::pair(t.request_id, t.sample_index), t); }, {},
+        [&](int64_t, std::span<const ProbedRow>, const OperatorOutput& output) {
+          if (output.op != Operator::kFinalNorm) return;
+          sum.resize(static_cast<size_t>(output.width));
+          for (size_t i = 0; i < sum.size(); ++i) sum[i] += output.values[i];
+        });
+    const Trace& trace = alone.at({request.id, 0});
+    REQUIRE(trace.embedding.size() == sum.size());
+    for (size_t i = 0; i < sum.size(); ++i) {
+      CHECK(trace.embedding[i] ==
+            static_cast<float>(sum[i] / static_cast<double>(trace.positions.size())));
+    }
+  }
+  options.max_batch_requests = 6;
+  options.limits.prefill_chunk_tokens = 7;
+  const Bench::Answers together = bench.run(requests, options);
+  for (const auto& [key, trace] : alone) CHECK(together.at(key).embedding == trace.embedding);
+  options.record_embeddings = false;
+  for (const auto& [key, trace] : bench.run(requests, options)) CHECK(trace.embedding.empty());
+}
+
 TEST_CASE("every available instruction set of the cpu set gives the reference's bits, end to end") {
   testing::RandomSizes sizes;
   sizes.qkv_bias = true;

@@ -25,6 +25,7 @@ class MemorySink : public RunSink {
     return at->second.trace.text == s.trace.text ? Landing::kAlreadySame
                                                  : Landing::kAlreadyDifferent;
   }
+  void forced(const ForcedRecord& f) override { forced_records.push_back(f); }
   void end_cell(const CellRecord& cell) override { cells[cell.index] = cell; }
 
   std::set<int32_t> complete() const {
@@ -36,6 +37,7 @@ class MemorySink : public RunSink {
   }
 
   std::map<std::tuple<int32_t, int32_t, int32_t, int32_t>, SampleRecord> samples;
+  std::vector<ForcedRecord> forced_records;
   std::vector<std::string> begun;
   std::map<int32_t, CellRecord> cells;
 };
@@ -121,6 +123,89 @@ TEST_CASE("cells run in the plan's order and their times are measured") {
     CHECK(cell.wall_ms > 0);
     CHECK(cell.generated_tokens_per_s == doctest::Approx(160 * 1000 / cell.wall_ms));
   }
+}
+
+TEST_CASE("answers with other tokens are computed once more over their reference's tokens") {
+  const Plan plan = grid({"load.concurrency=1,4"});
+  const Ran ran = run(plan, {.diverge_above_batch = 2, .diverge_at = 3});
+  size_t n_flipped = 0;
+  for (const auto& [key, sample] : ran.sink.samples) {
+    const SampleRecord& reference = ran.sink.samples.at({0, sample.prompt_index, 0, 0});
+    n_flipped += sample.trace.text != reference.trace.text;
+  }
+  REQUIRE(n_flipped > 0);
+  CHECK(ran.outcome.n_forced == n_flipped);
+  CHECK(ran.sink.samples.size() == 2 * 10);
+  REQUIRE(ran.sink.forced_records.size() == n_flipped);
+  for (const ForcedRecord& forced : ran.sink.forced_records) {
+    CHECK(forced.cell_index == 1);
+    CHECK(forced.over_run.empty());
+    const Trace& reference = ran.sink.samples.at({0, forced.prompt_index, 0, 0}).trace;
+    const Trace& own = ran.sink.samples.at({1, forced.prompt_index, 0, 0}).trace;
+    REQUIRE(forced.positions.size() == reference.positions.size());
+    for (size_t p = 0; p < forced.positions.size(); ++p)
+      CHECK(forced.positions[p].token_id == reference.positions[p].token_id);
+    // The fault is in the rows from position 3 on; before it they are the reference's.
+    CHECK(forced.positions[2].logits_hash == reference.positions[2].logits_hash);
+    CHECK(forced.positions[3].logits_hash != reference.positions[3].logits_hash);
+    CHECK(own.positions[3].logits_hash != reference.positions[3].logits_hash);
+  }
+}
+
+TEST_CASE(
+    "nothing is forced where tokens agree, where the plan says no, or what is there already") {
+  CHECK(run(everything()).outcome.n_forced == 0);
+  Plan plan = grid({"load.concurrency=1,4"});
+  const FakeFaults faults{.diverge_above_batch = 2};
+  const Ran first = run(plan, faults);
+  REQUIRE(first.outcome.n_forced > 1);
+  std::vector<SampleRecord> recorded;
+  for (const auto& [key, sample] : first.sink.samples) recorded.push_back(sample);
+  RunOptions options = options_for(default_prompts());
+  options.done_cells = {0, 1};
+  options.recorded = recorded;
+  options.recorded_forced = std::span(first.sink.forced_records).subspan(1);
+  MemorySink sink;
+  FakeTarget target(faults);
+  CHECK(run_plan(plan, target, sink, options).n_forced == 1);
+  REQUIRE(sink.forced_records.size() == 1);
+  CHECK(sink.forced_records[0].prompt_index == first.sink.forced_records[0].prompt_index);
+  plan.spec.teacher_forcing = false;
+  CHECK(run(plan, faults).sink.forced_records.empty());
+}
+
+TEST_CASE("answers can be held to another run's as well") {
+  const Plan plan = grid({"load.concurrency=1,4"});
+  RunOptions options = options_for(default_prompts());
+  options.against = ForcingSource{
+      .over_run = "base", .tokens = [](const AnswerId& id) {
+        return id.prompt_index == 2 ? std::vector<int32_t>{5, 6, 7} : std::vector<int32_t>{};
+      }};
+  MemorySink sink;
+  FakeTarget target;
+  CHECK(run_plan(plan, target, sink, options).n_forced == 2);
+  REQUIRE(sink.forced_records.size() == 2);
+  for (const ForcedRecord& forced : sink.forced_records) {
+    CHECK(forced.over_run == "base");
+    CHECK(forced.prompt_index == 2);
+    REQUIRE(forced.positions.size() == 3);
+    CHECK(forced.positions[1].token_id == 6);
+  }
+}
+
+TEST_CASE("embeddings that a target cannot give are refused before anything runs") {
+  Plan plan = grid({"load.concurrency=1,4"});
+  plan.spec.embeddings = true;
+  FakeTarget target;
+  MemorySink sink;
+  try {
+    run_plan(plan, target, sink, options_for(default_prompts()));
+    FAIL("not refused");
+  } catch (const Error& e) {
+    CHECK(e.code() == ErrorCode::unsupported);
+    CHECK(std::string(e.message()) == "target 'fake' gives no embeddings");
+  }
+  CHECK(sink.begun.empty());
 }
 
 TEST_CASE("choices of one request are samples of their own") {

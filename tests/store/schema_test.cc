@@ -2,6 +2,8 @@
 // people read.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 
@@ -15,11 +17,21 @@ using namespace isobit::testing;
 
 namespace {
 
+// Without comments and white space: ALTER TABLE leaves them where they were.
+std::string bare(const std::string& sql) {
+  std::string out;
+  for (size_t i = 0; i < sql.size(); ++i) {
+    if (sql.compare(i, 2, "--") == 0) i = std::min(sql.find('\n', i), sql.size() - 1);
+    if (std::isspace(static_cast<unsigned char>(sql[i])) == 0) out += sql[i];
+  }
+  return out;
+}
+
 std::map<std::string, std::string> schema_of(Database& database) {
   std::map<std::string, std::string> out;
   for (Statement row(database, "SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_schema");
        row.step();) {
-    out[row.text(0)] = row.text(1);
+    out[row.text(0)] = bare(row.text(1));
   }
   return out;
 }

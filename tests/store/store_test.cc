@@ -38,6 +38,7 @@ void require_same_trace(const Trace& a, const Trace& b) {
   REQUIRE(a.scheduling.n_mixed_steps == b.scheduling.n_mixed_steps);
   REQUIRE(a.scheduling.n_cached_tokens == b.scheduling.n_cached_tokens);
   REQUIRE(a.scheduling.n_preemptions == b.scheduling.n_preemptions);
+  REQUIRE(a.embedding == b.embedding);
   REQUIRE(a.positions.size() == b.positions.size());
   for (size_t i = 0; i < a.positions.size(); ++i) {
     const TracePosition &x = a.positions[i], &y = b.positions[i];
@@ -57,6 +58,76 @@ void require_same_trace(const Trace& a, const Trace& b) {
 
 }  // namespace
 
+TEST_CASE(
+    "teacher-forced positions come back with their sample; a second delivery changes nothing") {
+  const ScratchFolder folder;
+  RunRecord header = sample_header("run-1");
+  header.redacted = true;
+  const std::vector<SampleRecord> samples = sample_answers(header, 4);
+  Store store = Store::open(folder / "s.db", StoreMode::kRecord);
+  store.create_run(header);
+  record_all(store, header, samples);
+  ForcedRecord forced;
+  forced.cell_index = 2;
+  forced.prompt_index = forced.repeat = forced.sample_index = 1;
+  forced.positions = sample_trace(header.requests[1], 1, 6).positions;
+  forced.positions[2].logits_hash.reset();
+  ForcedRecord over_another = forced;
+  over_another.over_run = "run-0";
+  over_another.positions.resize(3);
+  {
+    const auto recorder = store.recorder("run-1");
+    recorder->forced(over_another);
+    recorder->forced(forced);
+    forced.positions[0].token_id = 77;
+    recorder->forced(forced);
+  }
+  store.note_stop("run-1", "--max-seconds 3");
+  const RunRecord run = store.load_run("run-1");
+  CHECK(run.redacted);
+  CHECK(run.stop_reason == "--max-seconds 3");
+  REQUIRE(run.forced.size() == 2);
+  CHECK(run.forced[0].over_run.empty());
+  CHECK(run.forced[1].over_run == "run-0");
+  CHECK(run.forced[1].positions.size() == 3);
+  CHECK(run.forced[0].cell_index == 2);
+  CHECK(run.forced[0].prompt_index == 1);
+  CHECK(run.forced[0].repeat == 1);
+  CHECK(run.forced[0].sample_index == 1);
+  Trace expected, found;
+  expected.positions = sample_trace(header.requests[1], 1, 6).positions;
+  expected.positions[2].logits_hash.reset();
+  found.positions = run.forced[0].positions;
+  require_same_trace(expected, found);
+  store.finish_run("run-1");
+  CHECK(store.load_run("run-1").stop_reason.empty());
+}
+
+TEST_CASE(
+    "a store of an older schema is read as it is, unchanged, and brought up to date by recording") {
+  const ScratchFolder folder;
+  {
+    Database old(folder / "old.db", DatabaseAccess::kCreate, 0);
+    migrate(old, migrations().first(1));
+    old.execute(
+        "INSERT INTO run VALUES (1, 'run-1', '2026-01-02T03:04:05Z', 'fake', '', '{}', '00', 'f1', "
+        "'complete')");
+  }
+  const std::string before = read_file(folder / "old.db");
+  {
+    Store store = Store::open(folder / "old.db", StoreMode::kRead);
+    const RunRecord run = store.load_run("run-1");
+    CHECK(run.status == "complete");
+    CHECK_FALSE(run.redacted);
+    CHECK(store.check().empty());
+  }
+  CHECK(read_file(folder / "old.db") == before);
+  Store::open(folder / "old.db", StoreMode::kRecord).create_run(sample_header("run-2"));
+  Store store = Store::open(folder / "old.db", StoreMode::kRead);
+  CHECK(store.info().schema_version == current_schema_version());
+  CHECK(store.list_runs().size() == 2);
+}
+
 TEST_CASE("a run comes back as it was recorded, odd values included") {
   const ScratchFolder folder;
   const RunRecord header = sample_header("run-1");
@@ -71,6 +142,7 @@ TEST_CASE("a run comes back as it was recorded, odd values included") {
   odd.positions[3].logits_hash.reset();
   odd.positions[4].top.clear();
   odd.non_finite = true;
+  odd.embedding = {1.5f, -0.0f, 3e-39f};
   samples[1].trace.positions.clear();
   samples[1].trace.finish_reason = FinishReason::kError;
   samples[1].trace.error = "the server said no";

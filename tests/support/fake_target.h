@@ -18,23 +18,25 @@
 namespace isobit::testing {
 
 struct FakeFaults {
-  std::optional<int32_t>
-      diverge_above_batch;            // a step with more requests than this takes another token
-  std::optional<int32_t> diverge_at;  // the position from which the fault above acts (default 0)
-  std::optional<int32_t> shift_ulp_above_batch;  // a logprob moves by one ulp, the token stays
-  std::optional<std::string> error_for;          // this request ends in an error
-  bool reorder_answers = false;                  // the first two answers change places
-  bool drop_last_token = false;                  // one token fewer than was asked for
-  bool truncate_evidence = false;                // logits hashes and margins end halfway
-  bool skip_first_answer = false;                // one sample is never delivered
-  bool deliver_twice = false;                    // the first answer comes twice
-  bool never_batches = false;                    // one request at a time, whatever the concurrency
-  bool ignores_chunking = false;                 // prompts in one piece, whatever the setting
-  bool chunks_always = false;                // pieces of 3 tokens although chunked prefill is off
-  bool separates_prefill = false;            // prefill and decode never share a step
-  bool reports_nothing = false;              // no scheduling facts
-  std::optional<int32_t> unstable_from_run;  // from this call of run() on, other answers
-  std::optional<int32_t> fail_after;  // Error(environment) after this many answers, over all calls
+  std::optional<int32_t> diverge_above_batch =
+      {};  // a step with more requests than this takes another token
+  std::optional<int32_t> diverge_at =
+      {};  // the position from which the fault above acts (default 0)
+  std::optional<int32_t> shift_ulp_above_batch = {};  // a logprob moves by one ulp, the token stays
+  std::optional<std::string> error_for = {};          // this request ends in an error
+  bool reorder_answers = false;                       // the first two answers change places
+  bool drop_last_token = false;                       // one token fewer than was asked for
+  bool truncate_evidence = false;                     // logits hashes and margins end halfway
+  bool skip_first_answer = false;                     // one sample is never delivered
+  bool deliver_twice = false;                         // the first answer comes twice
+  bool never_batches = false;      // one request at a time, whatever the concurrency
+  bool ignores_chunking = false;   // prompts in one piece, whatever the setting
+  bool chunks_always = false;      // pieces of 3 tokens although chunked prefill is off
+  bool separates_prefill = false;  // prefill and decode never share a step
+  bool reports_nothing = false;    // no scheduling facts
+  std::optional<int32_t> unstable_from_run = {};  // from this call of run() on, other answers
+  std::optional<int32_t> fail_after =
+      {};  // Error(environment) after this many answers, over all calls
 };
 
 class FakeTarget : public Target {
