@@ -4,11 +4,14 @@
 #include <ranges>
 #include <set>
 
+#include "compare/margins.h"
 #include "compare/pairing.h"
 #include "compare/recorded_samples.h"
+#include "compare/reference_noise.h"
 #include "compare/request_identity.h"
 #include "compare/run_comparison.h"
 #include "compare/run_facts.h"
+#include "compare/sorted.h"
 #include "compare/summary.h"
 
 namespace isobit {
@@ -75,15 +78,15 @@ CellMatch match_cells(const RunRecord& base, const RunRecord& candidate) {
 
 // Every (prompt, choice, repeat) that either cell has, in the base run's numbering. Repeats that
 // only one run was asked for are left out; they are that run's own noise.
-std::set<SampleKey> expected_keys(const CellSide& base, const CellSide& candidate,
-                                  const std::map<int32_t, int32_t>& prompt_map) {
+std::vector<SampleKey> expected_keys(const CellSide& base, const CellSide& candidate,
+                                     const std::map<int32_t, int32_t>& prompt_map) {
   const int32_t last_repeat = std::min(base.samples.max_repeat(), candidate.samples.max_repeat());
-  std::set<SampleKey> keys;
+  std::vector<SampleKey> keys;
   const auto add = [&](SampleKey key) {
-    if (key.repeat <= last_repeat) keys.insert(key);
+    if (key.repeat <= last_repeat) keys.push_back(key);
     for (int32_t s = 0; s < base.run.requests[static_cast<size_t>(key.prompt_index)].sampling.n;
          ++s) {
-      keys.insert({.prompt_index = key.prompt_index, .sample_index = s, .repeat = 0});
+      keys.push_back({.prompt_index = key.prompt_index, .sample_index = s, .repeat = 0});
     }
   };
   std::map<int32_t, int32_t> to_base;
@@ -97,12 +100,12 @@ std::set<SampleKey> expected_keys(const CellSide& base, const CellSide& candidat
     key.prompt_index = mine->second;
     add(key);
   }
-  return keys;
+  return sorted_once(std::move(keys));
 }
 
 CellComparison compare_matched_cells(const CellSide& base, const CellSide& candidate,
                                      const std::map<int32_t, int32_t>& prompt_map,
-                                     const FlipThresholds& thresholds) {
+                                     const PairingOptions& options) {
   CellComparison line = describe_cell(base, candidate);
   for (const ValueChange& change : value_changes(base.cell.values, candidate.cell.values)) {
     const auto shown = [](const std::string& value) {
@@ -112,14 +115,9 @@ CellComparison compare_matched_cells(const CellSide& base, const CellSide& candi
                                   shown(change.to));
   }
   compare_cells(line, base, candidate, prompt_map, expected_keys(base, candidate, prompt_map),
-                RepeatPairing::kSameRepeat, thresholds);
+                options);
   summarise_pairs(line);
   return line;
-}
-
-void note_noise(RunComparison& comparison, const RunComparison& within_base) {
-  comparison.noise = within_base.noise;
-  comparison.noise_drift = within_base.noise_drift;
 }
 
 std::vector<std::string> joined(std::vector<std::string> a, const std::vector<std::string>& b) {
@@ -137,8 +135,13 @@ RunComparison compare_runs(const RunRecord& base, const RunRecord& candidate,
   comparison.kind = ComparisonKind::kBetweenRuns;
   comparison.base = describe_run(base);
   comparison.candidate = describe_run(candidate);
-  note_noise(comparison, compare_within_run(base, options));
-  const FlipThresholds thresholds = with_noise(options.flips, comparison.noise_drift);
+  const RecordedSamples base_samples(base);
+  const RecordedSamples candidate_samples(candidate);
+  const ReferenceNoise noise = reference_noise(base, base_samples, options);
+  comparison.noise = noise.counts;
+  comparison.noise_drift = noise.drift;
+  const PairingOptions pairing{.thresholds = with_noise(options.flips, comparison.noise_drift),
+                               .over_run = base.id};
 
   RequestMatch requests = match_requests(base.requests, candidate.requests);
   comparison.prompts_only_in_base = std::move(requests.only_in_base);
@@ -147,15 +150,14 @@ RunComparison compare_runs(const RunRecord& base, const RunRecord& candidate,
   comparison.cells_only_in_base = std::move(cells.only_in_base);
   comparison.cells_only_in_candidate = std::move(cells.only_in_candidate);
 
-  const RecordedSamples base_samples(base);
-  const RecordedSamples candidate_samples(candidate);
   for (const auto& [a, b] : cells.pairs) {
     const CellSide base_side{.run = base, .samples = base_samples, .cell = *a};
     const CellSide candidate_side{.run = candidate, .samples = candidate_samples, .cell = *b};
     comparison.cells.push_back(
-        compare_matched_cells(base_side, candidate_side, requests.base_to_candidate, thresholds));
+        compare_matched_cells(base_side, candidate_side, requests.base_to_candidate, pairing));
   }
   summarise_cells(comparison);
+  set_margin_percentiles(comparison, base, base_samples);
   comparison.unsampled_requests = joined(unsampled_requests(base), unsampled_requests(candidate));
   comparison.fingerprint_changes = fingerprint_changes(base.fingerprint, candidate.fingerprint);
   return comparison;

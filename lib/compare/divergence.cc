@@ -6,6 +6,8 @@
 
 #include "base/error.h"
 #include "compare/bits.h"
+#include "compare/mean.h"
+#include "compare/row_evidence.h"
 
 namespace isobit {
 namespace {
@@ -25,13 +27,6 @@ struct Answer {
                     trace.finish_reason == FinishReason::kStopString);
   }
 };
-
-// A target that gives no logprobs leaves them at 0 with no top list. A real answer whose every
-// logprob is exactly 0 looks the same and counts as lacking them: the cautious reading.
-bool has_logprob_evidence(std::span<const TracePosition> positions) {
-  return std::any_of(positions.begin(), positions.end(),
-                     [](const TracePosition& p) { return p.logprob != 0 || !p.top.empty(); });
-}
 
 Answer answer_of(const Trace& trace, Side side, const SampleComparisonOptions& options) {
   Answer answer{.trace = trace, .side = side, .positions = trace.positions};
@@ -53,50 +48,6 @@ void add_gap(Divergence& result, GapKind kind, Side side,
   if (!known) result.gaps.push_back({.kind = kind, .side = side, .position = position});
 }
 
-bool same_score(const TokenScore& a, const TokenScore& b) {
-  return a.token_id == b.token_id && bits_of(a.logprob) == bits_of(b.logprob);
-}
-
-// Over the entries that both lists have.
-bool top_lists_differ(const TracePosition& a, const TracePosition& b) {
-  const size_t n = std::min(a.top.size(), b.top.size());
-  for (size_t i = 0; i < n; ++i) {
-    if (!same_score(a.top[i], b.top[i])) return true;
-  }
-  return false;
-}
-
-std::optional<double> top_agreement(const TracePosition& a, const TracePosition& b) {
-  if (a.top.empty() || b.top.empty()) return std::nullopt;
-  const auto n_common = std::count_if(a.top.begin(), a.top.end(), [&](const TokenScore& x) {
-    return std::any_of(b.top.begin(), b.top.end(),
-                       [&](const TokenScore& y) { return x.token_id == y.token_id; });
-  });
-  return static_cast<double>(n_common) / static_cast<double>(std::max(a.top.size(), b.top.size()));
-}
-
-std::optional<int32_t> rank_of(int32_t token_id, const TracePosition& position) {
-  for (size_t i = 0; i < position.top.size(); ++i) {
-    if (position.top[i].token_id == token_id) return static_cast<int32_t>(i) + 1;
-  }
-  return std::nullopt;
-}
-
-std::optional<float> margin_of(const TracePosition& position) {
-  if (position.margin) return position.margin;
-  if (position.top.size() < 2) return std::nullopt;
-  const float margin = position.top[0].logprob - position.top[1].logprob;
-  return std::isnan(margin) ? std::nullopt : std::optional(margin);
-}
-
-std::optional<float> logprob_of(int32_t token_id, const TracePosition& position,
-                                bool has_logprobs) {
-  if (!has_logprobs) return std::nullopt;
-  if (position.token_id == token_id) return position.logprob;
-  const auto rank = rank_of(token_id, position);
-  return rank ? std::optional(position.top[static_cast<size_t>(*rank) - 1].logprob) : std::nullopt;
-}
-
 // Compares the two sides position by position and keeps what it finds.
 class PairComparer {
  public:
@@ -111,6 +62,8 @@ class PairComparer {
     choose_evidence();
     compare_positions();
     compare_endings();
+    compare_forced();
+    count_what_is_left();
     return std::move(result_);
   }
 
@@ -121,10 +74,14 @@ class PairComparer {
   void compare_positions();
   void compare_row(int32_t i);
   void note_row_gaps(int32_t i);
-  void note_drift(int32_t i);
+  void note_drift(int32_t i, std::optional<Drift>& widest);
+  void note_gap_drift(int32_t i, bool same_row, bool argmax_differs);
   void note_numeric_divergence(int32_t i, bool hash, bool logprob, bool top);
   void note_token_divergence(int32_t i);
   void compare_endings();
+  bool forced_over_reference() const;
+  void compare_forced();
+  void count_what_is_left();
 
   const TracePosition& reference_at(int32_t i) const {
     return reference_.positions[static_cast<size_t>(i)];
@@ -176,8 +133,7 @@ void PairComparer::choose_evidence() {
 }
 
 void PairComparer::compare_positions() {
-  double agreement_sum = 0;
-  int32_t n_agreements = 0;
+  Mean agreement;
   for (int32_t i = 0; i < common_length(); ++i) {
     const bool same_context = !result_.token || i < options_.n_forced;
     if (!same_context) break;
@@ -189,13 +145,10 @@ void PairComparer::compare_positions() {
       continue;
     }
     if (result_.token) continue;
-    note_drift(i);
-    if (const auto agreement = top_agreement(reference_at(i), candidate_at(i))) {
-      agreement_sum += *agreement;
-      ++n_agreements;
-    }
+    note_drift(i, result_.max_drift);
+    agreement.add(top_agreement(reference_at(i), candidate_at(i)));
   }
-  if (n_agreements > 0) result_.top_agreement_before = agreement_sum / n_agreements;
+  result_.top_agreement_before = agreement.result();
 }
 
 void PairComparer::compare_row(int32_t i) {
@@ -205,10 +158,13 @@ void PairComparer::compare_row(int32_t i) {
   const bool logprob = reference_.has_logprobs && candidate_.has_logprobs &&
                        a.token_id == b.token_id && bits_of(a.logprob) != bits_of(b.logprob);
   const bool top = top_lists_differ(a, b);
-  if (!a.top.empty() && !b.top.empty() && a.top[0].token_id != b.top[0].token_id) {
+  const bool argmax = !a.top.empty() && !b.top.empty() && a.top[0].token_id != b.top[0].token_id;
+  if (argmax) {
     ++result_.n_argmax_flips;
     if (!result_.first_argmax_flip) result_.first_argmax_flip = i;
   }
+  const bool hashes_agree = a.logits_hash && b.logits_hash && !hash;
+  note_gap_drift(i, hashes_agree || (!top && a.top.size() > 1 && b.top.size() > 1), argmax);
   if (!hash && !logprob && !top) return;
   ++result_.n_numeric_differences;
   if (!result_.numeric) note_numeric_divergence(i, hash, logprob, top);
@@ -226,10 +182,23 @@ void PairComparer::note_row_gaps(int32_t i) {
   }
 }
 
-void PairComparer::note_drift(int32_t i) {
+// `same_row`: nothing moved in what was recorded of it.
+void PairComparer::note_gap_drift(int32_t i, bool same_row, bool argmax_differs) {
+  const std::optional<double> nats = same_row ? 0.0 : gap_drift(reference_at(i), candidate_at(i));
+  if (!nats) return;
+  if (!result_.max_gap_drift || *nats > result_.max_gap_drift->nats)
+    result_.max_gap_drift = GapDrift{.nats = *nats, .position = i};
+  if (options_.rows == nullptr) return;
+  if (const std::optional<float> margin = margin_of(reference_at(i))) {
+    options_.rows->push_back(
+        {.margin = *margin, .gap_drift = static_cast<float>(*nats), .flipped = argmax_differs});
+  }
+}
+
+void PairComparer::note_drift(int32_t i, std::optional<Drift>& widest) {
   if (!reference_.has_logprobs || !candidate_.has_logprobs) return;
-  if (!result_.max_drift) result_.max_drift = Drift{};
-  Drift& drift = *result_.max_drift;
+  if (!widest) widest = Drift{};
+  Drift& drift = *widest;
   const float a = reference_at(i).logprob;
   const float b = candidate_at(i).logprob;
   if (const auto nats = distance_nats(a, b); nats && *nats > drift.nats) {
@@ -278,8 +247,6 @@ void PairComparer::note_token_divergence(int32_t i) {
 // An answer that stopped where the other went on diverged there, although only one side has a token
 // to show.
 void PairComparer::compare_endings() {
-  const int32_t longest = std::max(reference_.length(), candidate_.length());
-  result_.n_not_compared = longest - result_.n_compared;
   if (result_.token) return;
   if (reference_.length() != candidate_.length()) {
     const bool reference_ended = reference_.length() < candidate_.length();
@@ -294,6 +261,35 @@ void PairComparer::compare_endings() {
   }
   result_.finish_differs =
       !reference_.cut && !candidate_.cut && result_.reference_finish != result_.candidate_finish;
+}
+
+bool PairComparer::forced_over_reference() const {
+  const size_t n = std::min(options_.forced.size(), reference_.positions.size());
+  for (size_t i = 0; i < n; ++i) {
+    if (options_.forced[i].token_id != reference_.positions[i].token_id) return false;
+  }
+  return n > 0;
+}
+
+// From here on the candidate's side is its rows over the reference's tokens.
+void PairComparer::compare_forced() {
+  if (!result_.token || !forced_over_reference()) return;
+  candidate_.positions = options_.forced;
+  candidate_.has_logprobs = has_logprob_evidence(options_.forced);
+  Mean agreement;
+  for (int32_t i = result_.n_compared; i < common_length(); ++i) {
+    ++result_.n_forced;
+    compare_row(i);
+    note_drift(i, result_.max_drift_forced);
+    agreement.add(top_agreement(reference_at(i), candidate_at(i)));
+  }
+  result_.n_compared += result_.n_forced;
+  result_.top_agreement_after = agreement.result();
+}
+
+void PairComparer::count_what_is_left() {
+  const int32_t longest = std::max(result_.reference_length, result_.candidate_length);
+  result_.n_not_compared = longest - result_.n_compared;
 }
 
 }  // namespace

@@ -5,13 +5,21 @@
 // that differs. The numeric one looks at what the target recorded about each position's logits row:
 // the 16-byte hash of the row, else the chosen token's logprob, and the list of top logprobs. Both
 // rows have the same context only up to and including the first position whose tokens differ; what
-// follows is counted as not compared, unless teacher forcing holds the context in place.
+// follows is counted as not compared, unless teacher forcing holds the context in place: by the
+// request's own forced tokens, or by a second pass of the candidate over the reference's answer.
+//
+// What can flip a token is a row's *gap drift*: the most by which any two tokens moved relative to
+// each other. The logprobs of both sides show it for the tokens that both top lists name, and show
+// nothing else of the logits: a logprob is a logit minus the row's log-sum-exp, so a logprob may
+// drift while the logits' differences stay, and a shift of the whole row is invisible (and no
+// argmax sees it).
 //
 // Evidence that is missing is reported as such (`gaps`) and is never a match.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "record/request.h"
@@ -72,15 +80,33 @@ struct TokenDivergence {
   std::optional<bool> same_row =
       {};  // the logits were the same bits, so the sampler differed; absent: not known
   std::optional<double> top_agreement = {};  // share of top-list tokens in common here
+  // Percentage, 0 to 100, of the margins of the run's reference answers that are no larger. Set by
+  // the comparison of runs, which knows them.
+  std::optional<double> reference_margin_percentile = {};
+  std::optional<double> candidate_margin_percentile = {};
 };
 
-// The largest difference of a chosen token's logprob over the positions compared before the first
-// token divergence.
+// The largest difference of the reference's token's logprob over some positions.
 struct Drift {
   double nats = 0;
   int32_t nats_position = 0;
   uint32_t ulp = 0;
   int32_t ulp_position = 0;
+};
+
+// The largest gap drift of the compared rows.
+struct GapDrift {
+  double nats = 0;
+  int32_t position = 0;
+};
+
+// One compared row, for laws that are fitted over many. `flipped`: the most likely token differs,
+// whatever was chosen.
+struct RowObservation {
+  int32_t prompt_index = 0;
+  float margin = 0;     // the reference's
+  float gap_drift = 0;  // nats
+  bool flipped = false;
 };
 
 struct Divergence {
@@ -98,9 +124,15 @@ struct Divergence {
   int32_t n_numeric_differences = 0;  // of n_compared
   int32_t n_argmax_flips = 0;  // of n_compared: the most likely token differs, whatever was chosen
   std::optional<int32_t> first_argmax_flip = {};
-  std::optional<Drift> max_drift = {};  // absent without logprobs on both sides
-  std::optional<double> top_agreement_before =
-      {};  // mean over the compared positions before the first token divergence
+  int32_t n_forced = 0;  // of n_compared: past the first token divergence, by teacher forcing
+  std::optional<Drift> max_drift = {};         // before the first token divergence; absent without
+                                               // logprobs on both sides
+  std::optional<Drift> max_drift_forced = {};  // the same over the forced positions
+  std::optional<GapDrift> max_gap_drift = {};  // absent: no row showed two tokens on both sides
+  // Means over the compared positions before the first token divergence, and over the forced ones
+  // after it.
+  std::optional<double> top_agreement_before = {};
+  std::optional<double> top_agreement_after = {};
   bool has_gap(GapKind kind) const;
 };
 
@@ -111,6 +143,10 @@ struct SampleComparisonOptions {
       {};  // a finish reason `length` explains this many positions, not fewer
   int32_t n_forced =
       0;  // teacher-forced positions: the context is the same on both sides up to here
+  // What the candidate computes when it is given the reference's tokens; used past the first token
+  // divergence. Rows over any other answer are left out.
+  std::span<const TracePosition> forced = {};
+  std::vector<RowObservation>* rows = nullptr;  // where given, compared rows are added
 };
 
 // REQUIRES: both traces answer the same request.

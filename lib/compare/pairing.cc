@@ -3,61 +3,64 @@
 #include <algorithm>
 #include <utility>
 
+#include "compare/answers.h"
+
 namespace isobit {
 namespace {
 
+struct PairKeys {
+  SampleKey reference;
+  SampleKey candidate;
+};
+
 PairComparison compare_pair(const CellSide& reference, const CellSide& candidate,
-                            const SampleKey& key, const SampleKey& reference_key,
-                            const SampleKey& candidate_key, const FlipThresholds& thresholds) {
-  const Request& request = reference.run.requests[static_cast<size_t>(key.prompt_index)];
-  PairComparison pair;
-  pair.prompt_index = key.prompt_index;
-  pair.request_id = request.id;
-  pair.sample_index = key.sample_index;
-  pair.repeat = key.repeat;
-  const Trace* a = reference.samples.find(reference.cell.index, reference_key);
-  const Trace* b = candidate.samples.find(candidate.cell.index, candidate_key);
+                            const PairKeys& keys, const PairingOptions& options) {
+  const auto prompt = static_cast<size_t>(keys.reference.prompt_index);
+  const Request& request = reference.run.requests[prompt];
+  PairComparison pair{.prompt_index = keys.reference.prompt_index,
+                      .request_id = request.id,
+                      .sample_index = keys.candidate.sample_index,
+                      .repeat = keys.candidate.repeat};
+  const Trace* a = reference.samples.find(reference.cell.index, keys.reference);
+  const Trace* b = candidate.samples.find(candidate.cell.index, keys.candidate);
   if (a == nullptr || b == nullptr) {
     pair.state = a == nullptr ? PairState::kReferenceMissing : PairState::kCandidateMissing;
     return pair;
   }
-  pair.divergence =
-      compare_samples(*a, *b, comparison_options(request, reference.cell, candidate.cell));
-  pair.flip = classify_flip(pair.divergence, cell_sampling(request, candidate.cell), thresholds);
+  SampleComparisonOptions how = comparison_options(request, reference.cell, candidate.cell);
+  const ForcedRecord* forced =
+      candidate.samples.find_forced(candidate.cell.index, keys.candidate, options.over_run);
+  if (forced != nullptr) how.forced = forced->positions;
+  pair.divergence = compare_samples(*a, *b, how);
+  pair.flip =
+      classify_flip(pair.divergence, cell_sampling(request, candidate.cell), options.thresholds);
   return pair;
 }
 
-std::vector<int32_t> tokens_of(const Trace& trace) {
-  std::vector<int32_t> tokens;
-  for (const TracePosition& position : trace.positions) tokens.push_back(position.token_id);
-  return tokens;
+std::vector<const Trace*> traces_of(const CellSide& side) {
+  std::vector<const Trace*> traces;
+  for (const auto& [key, trace] : side.samples.of_cell(side.cell.index)) traces.push_back(trace);
+  return traces;
 }
 
-using OutputsByChoice = std::map<std::pair<int32_t, int32_t>, std::set<std::vector<int32_t>>>;
-
-void collect_outputs(OutputsByChoice& outputs, const CellSide& side,
-                     const std::map<int32_t, int32_t>& prompt_numbers) {
-  for (const auto& [key, trace] : side.samples.of_cell(side.cell.index)) {
-    const auto number = prompt_numbers.find(key.prompt_index);
-    if (number == prompt_numbers.end() || trace->finish_reason == FinishReason::kError) continue;
-    outputs[{number->second, key.sample_index}].insert(tokens_of(*trace));
+void describe_answers(CellComparison& line, const CellSide& reference,
+                      const std::vector<ChoiceAnswers>& choices) {
+  line.distinct_outputs = choices.empty() ? 0 : 1;
+  for (const ChoiceAnswers& choice : choices) {
+    if (choice.known_same) continue;
+    std::optional<DistinctOutputs> found = distinct_outputs(choice.answers);
+    if (!found) continue;
+    found->prompt_index = choice.prompt_index;
+    found->sample_index = choice.sample_index;
+    found->request_id = reference.run.requests[static_cast<size_t>(choice.prompt_index)].id;
+    line.distinct_outputs = std::max(line.distinct_outputs, found->n_distinct);
+    line.distinct.push_back(std::move(*found));
   }
-}
-
-int64_t most_distinct_outputs(const CellSide& reference, const CellSide& candidate,
-                              const std::map<int32_t, int32_t>& prompt_map) {
-  std::map<int32_t, int32_t> reference_numbers;
-  std::map<int32_t, int32_t> candidate_numbers;
-  for (const auto& [mine, theirs] : prompt_map) {
-    reference_numbers[mine] = mine;
-    candidate_numbers[theirs] = mine;
-  }
-  OutputsByChoice outputs;
-  collect_outputs(outputs, reference, reference_numbers);
-  collect_outputs(outputs, candidate, candidate_numbers);
-  size_t most = 0;
-  for (const auto& [choice, distinct] : outputs) most = std::max(most, distinct.size());
-  return static_cast<int64_t>(most);
+  std::stable_sort(line.distinct.begin(), line.distinct.end(),
+                   [](const DistinctOutputs& a, const DistinctOutputs& b) {
+                     return a.n_distinct > b.n_distinct;
+                   });
+  line.spread = answer_spread(choices);
 }
 
 }  // namespace
@@ -79,17 +82,23 @@ CellComparison describe_cell(const CellSide& reference, const CellSide& candidat
 
 void compare_cells(CellComparison& line, const CellSide& reference, const CellSide& candidate,
                    const std::map<int32_t, int32_t>& prompt_map,
-                   const std::set<SampleKey>& expected, RepeatPairing pairing,
-                   const FlipThresholds& thresholds) {
+                   const std::vector<SampleKey>& expected, const PairingOptions& options) {
+  line.pairs.reserve(expected.size());
   for (const SampleKey& key : expected) {
-    SampleKey reference_key = key;
-    SampleKey candidate_key = key;
-    candidate_key.prompt_index = prompt_map.at(key.prompt_index);
-    if (pairing == RepeatPairing::kFirstRepeat) reference_key.repeat = 0;
-    line.pairs.push_back(
-        compare_pair(reference, candidate, key, reference_key, candidate_key, thresholds));
+    PairKeys keys{.reference = key, .candidate = key};
+    keys.candidate.prompt_index = prompt_map.at(key.prompt_index);
+    if (options.repeats == RepeatPairing::kFirstRepeat) keys.reference.repeat = 0;
+    line.pairs.push_back(compare_pair(reference, candidate, keys, options));
   }
-  line.distinct_outputs = most_distinct_outputs(reference, candidate, prompt_map);
+  AnswersByChoice answers = answers_of(reference, candidate, prompt_map);
+  std::vector<ChoiceAnswers> choices = answers.choices();
+  SameChoices same;
+  same.add(line);
+  same.mark(choices, 2);  // one of each side
+  describe_answers(line, reference, choices);
+  line.reference_price = price_of(reference.cell, traces_of(reference));
+  line.price = price_of(candidate.cell, traces_of(candidate));
+  line.price_ratio = price_ratio(line.reference_price, line.price);
 }
 
 }  // namespace isobit

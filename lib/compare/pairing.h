@@ -3,7 +3,8 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
+#include <string>
+#include <vector>
 
 #include "compare/recorded_samples.h"
 #include "compare/run_comparison.h"
@@ -21,12 +22,19 @@ struct CellSide {
 // The line's description and its count of samples; pairs are added by the caller.
 CellComparison describe_cell(const CellSide& reference, const CellSide& candidate);
 
-// Compares candidate (p', s, r) with reference (p, s, r') for every expected key; p' =
-// prompt_map.at(p), r' = r unless `against_first_repeat`. Sets the flip kinds too.
 enum class RepeatPairing { kSameRepeat, kFirstRepeat };
+
+struct PairingOptions {
+  RepeatPairing repeats = RepeatPairing::kSameRepeat;
+  FlipThresholds thresholds = {};
+  std::string over_run = {};  // whose answers forced positions follow: see ForcedRecord
+};
+
+// Compares candidate (p', s, r) with reference (p, s, r') for every expected key; p' =
+// prompt_map.at(p), r' = r unless paired with the first repeat. Sets the flip kinds too, and what
+// follows from a cell's answers taken together.
 void compare_cells(CellComparison& line, const CellSide& reference, const CellSide& candidate,
                    const std::map<int32_t, int32_t>& prompt_map,
-                   const std::set<SampleKey>& expected, RepeatPairing pairing,
-                   const FlipThresholds& thresholds);
+                   const std::vector<SampleKey>& expected, const PairingOptions& options);
 
 }  // namespace isobit

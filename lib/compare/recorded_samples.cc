@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <string>
+#include <tuple>
 
 #include "base/error.h"
 
@@ -40,42 +42,94 @@ double axis_number(const CellRecord& cell, const std::string& axis, double other
   return error == std::errc() && end == text.data() + text.size() ? value : otherwise;
 }
 
-}  // namespace
+std::set<int32_t> cell_indices(const RunRecord& run) {
+  std::set<int32_t> indices;
+  for (const CellRecord& cell : run.cells) indices.insert(cell.index);
+  return indices;
+}
 
-RecordedSamples::RecordedSamples(const RunRecord& run) {
-  std::set<int32_t> known_cells;
-  for (const CellRecord& cell : run.cells) known_cells.insert(cell.index);
-  for (const SampleRecord& sample : run.samples) {
-    if (!known_cells.contains(sample.cell_index))
-      refuse(run,
-             fmt::format("a sample of cell {}, which the run does not have", sample.cell_index));
-    if (sample.prompt_index < 0 ||
-        static_cast<size_t>(sample.prompt_index) >= run.requests.size()) {
-      refuse(run, fmt::format("a sample of request {}, but the run has {} requests",
-                              sample.prompt_index, run.requests.size()));
-    }
-    const SampleKey key{.prompt_index = sample.prompt_index,
-                        .sample_index = sample.trace.sample_index,
-                        .repeat = sample.repeat};
-    if (!cells_[sample.cell_index].emplace(key, &sample.trace).second) {
-      refuse(run, fmt::format("two samples of cell {}, request {}, choice {}, repeat {}",
-                              sample.cell_index, key.prompt_index, key.sample_index, key.repeat));
-    }
-    prompts_.insert(key.prompt_index);
-    max_repeat_ = std::max(max_repeat_, key.repeat);
+// `what`: "a sample", "a forced answer".
+void check_place(const RunRecord& run, const std::set<int32_t>& known_cells, int32_t cell_index,
+                 int32_t prompt_index, const char* what) {
+  if (!known_cells.contains(cell_index))
+    refuse(run, fmt::format("{} of cell {}, which the run does not have", what, cell_index));
+  if (prompt_index < 0 || static_cast<size_t>(prompt_index) >= run.requests.size()) {
+    refuse(run, fmt::format("{} of request {}, but the run has {} requests", what, prompt_index,
+                            run.requests.size()));
   }
 }
 
-const std::map<SampleKey, const Trace*>& RecordedSamples::of_cell(int32_t cell_index) const {
-  static const std::map<SampleKey, const Trace*> kNone;
+SampleKey key_of(const ForcedRecord& forced) {
+  return {.prompt_index = forced.prompt_index,
+          .sample_index = forced.sample_index,
+          .repeat = forced.repeat};
+}
+
+SampleKey key_in_cell(const std::pair<SampleKey, const Trace*>& sample) {
+  return sample.first;
+}
+
+using ForcedPlace = std::tuple<int32_t, SampleKey, std::string_view>;
+ForcedPlace place_of(const ForcedRecord* forced) {
+  return {forced->cell_index, key_of(*forced), forced->over_run};
+}
+
+}  // namespace
+
+RecordedSamples::RecordedSamples(const RunRecord& run) {
+  const std::set<int32_t> known_cells = cell_indices(run);
+  for (const SampleRecord& sample : run.samples) {
+    check_place(run, known_cells, sample.cell_index, sample.prompt_index, "a sample");
+    const SampleKey key{.prompt_index = sample.prompt_index,
+                        .sample_index = sample.trace.sample_index,
+                        .repeat = sample.repeat};
+    cells_[sample.cell_index].emplace_back(key, &sample.trace);
+    max_repeat_ = std::max(max_repeat_, key.repeat);
+  }
+  for (auto& [cell_index, samples] : cells_) {
+    std::ranges::sort(samples, {}, key_in_cell);
+    const auto twice = std::ranges::adjacent_find(samples, {}, key_in_cell);
+    if (twice == samples.end()) continue;
+    refuse(run,
+           fmt::format("two samples of cell {}, request {}, choice {}, repeat {}", cell_index,
+                       twice->first.prompt_index, twice->first.sample_index, twice->first.repeat));
+  }
+  index_forced(run);
+}
+
+void RecordedSamples::index_forced(const RunRecord& run) {
+  if (run.forced.empty()) return;
+  const std::set<int32_t> known_cells = cell_indices(run);
+  for (const ForcedRecord& forced : run.forced) {
+    check_place(run, known_cells, forced.cell_index, forced.prompt_index, "a forced answer");
+    forced_.push_back(&forced);
+  }
+  std::ranges::sort(forced_, {}, place_of);
+  const auto twice = std::ranges::adjacent_find(forced_, {}, place_of);
+  if (twice == forced_.end()) return;
+  refuse(run, fmt::format("two forced answers of cell {}, request {}, choice {}, repeat {}",
+                          (*twice)->cell_index, (*twice)->prompt_index, (*twice)->sample_index,
+                          (*twice)->repeat));
+}
+
+const ForcedRecord* RecordedSamples::find_forced(int32_t cell_index, const SampleKey& key,
+                                                 std::string_view over_run) const {
+  const ForcedPlace wanted{cell_index, key, over_run};
+  const auto at = std::ranges::lower_bound(forced_, wanted, {}, place_of);
+  return at == forced_.end() || place_of(*at) != wanted ? nullptr : *at;
+}
+
+std::span<const std::pair<SampleKey, const Trace*>> RecordedSamples::of_cell(
+    int32_t cell_index) const {
   const auto at = cells_.find(cell_index);
-  return at == cells_.end() ? kNone : at->second;
+  if (at == cells_.end()) return {};
+  return at->second;
 }
 
 const Trace* RecordedSamples::find(int32_t cell_index, const SampleKey& key) const {
-  const auto& samples = of_cell(cell_index);
-  const auto at = samples.find(key);
-  return at == samples.end() ? nullptr : at->second;
+  const auto samples = of_cell(cell_index);
+  const auto at = std::ranges::lower_bound(samples, key, {}, key_in_cell);
+  return at == samples.end() || at->first != key ? nullptr : at->second;
 }
 
 const CellRecord& cell_at(const RunRecord& run, int32_t index) {

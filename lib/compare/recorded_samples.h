@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
+#include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,18 +25,24 @@ struct SampleKey {
 
 class RecordedSamples {
  public:
-  // Throws Error(environment) for two samples of one key and for a sample of no cell or no request.
+  // Throws Error(environment) for two samples of one key and for a sample of no cell or no request;
+  // the same for forced positions.
   // `run` must outlive this.
   explicit RecordedSamples(const RunRecord& run);
 
-  const std::map<SampleKey, const Trace*>& of_cell(int32_t cell_index) const;
+  // By key; empty for a cell without samples.
+  std::span<const std::pair<SampleKey, const Trace*>> of_cell(int32_t cell_index) const;
   const Trace* find(int32_t cell_index, const SampleKey& key) const;  // null: not recorded
+  // The cell's rows over the reference's answer: see ForcedRecord. Null: not recorded.
+  const ForcedRecord* find_forced(int32_t cell_index, const SampleKey& key,
+                                  std::string_view over_run) const;
   int32_t max_repeat() const { return max_repeat_; }
-  bool has_prompt(int32_t prompt_index) const { return prompts_.contains(prompt_index); }
 
  private:
-  std::map<int32_t, std::map<SampleKey, const Trace*>> cells_;
-  std::set<int32_t> prompts_;
+  void index_forced(const RunRecord& run);
+
+  std::map<int32_t, std::vector<std::pair<SampleKey, const Trace*>>> cells_;
+  std::vector<const ForcedRecord*> forced_;  // by (cell, key, run), whatever the record's order
   int32_t max_repeat_ = 0;
 };
 

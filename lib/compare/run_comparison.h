@@ -1,9 +1,9 @@
 // Two questions about recorded runs, answered in numbers:
 //   compare_within_run: does a request's answer depend on how the target was loaded and scheduled?
-//   Every cell against its
-//                       reference cell, and the reference's repeats against its first.
+//                       Every cell against its reference cell, and the reference's repeats against
+//                       its first.
 //   compare_runs:       did an upgrade change answers? Every cell against the cell of the same name
-//   in another run.
+//                       in another run.
 //
 // Cells that share a reference cell are a group. Groups differ in an identity axis (another
 // arithmetic, another question); what differs between groups is `changed by` that axis, never a
@@ -19,9 +19,13 @@
 #include <string>
 #include <vector>
 
+#include "compare/distinct_outputs.h"
 #include "compare/divergence.h"
 #include "compare/level.h"
+#include "compare/price.h"
+#include "compare/spread.h"
 #include "compare/statistics.h"
+#include "compare/survival.h"
 #include "record/run_record.h"
 
 namespace isobit {
@@ -31,11 +35,11 @@ const char* name(PairState state);
 
 struct PairComparison {
   int32_t prompt_index = 0;  // into the base run's requests
-  std::string request_id;
+  std::string request_id = {};
   int32_t sample_index = 0;
   int32_t repeat = 0;
   PairState state = PairState::kCompared;
-  Divergence divergence;              // of a compared pair
+  Divergence divergence = {};         // of a compared pair
   std::optional<FlipKind> flip = {};  // of a pair whose tokens differ
 
   Sameness sameness(Level level) const;  // kMissing unless compared
@@ -73,11 +77,21 @@ struct CellComparison {
   Proportion bit_match;  // the same for level 2
   int64_t distinct_outputs =
       0;  // most token sequences that one prompt's choice gave, the reference's included
-  std::optional<Drift> max_drift = {};
+  std::vector<DistinctOutputs> distinct;  // of prompts with more than one: most distinct first
+  std::optional<Drift> max_drift = {};    // over all compared positions, forced ones included
+  std::optional<GapDrift> max_gap_drift = {};
+  int64_t n_forced_positions = 0;
+  int64_t n_argmax_flips = 0;                // rows whose most likely token differs
   std::optional<double> top_agreement = {};  // mean over pairs, before the first token divergence
-  std::vector<int32_t> numeric_positions;    // of first numeric divergences, ascending
-  std::vector<int32_t> token_positions;      // of first token divergences, ascending
-  std::vector<float> flip_margins;  // the reference's, at first token divergences, ascending
+  std::optional<double> top_agreement_after = {};  // the same over forced positions
+  std::vector<SurvivalPoint> survival;
+  AnswerSpread spread;  // over the cell's answers and its reference's
+  CellPrice price;
+  CellPrice reference_price;
+  PriceRatio price_ratio;
+  std::vector<int32_t> numeric_positions;  // of first numeric divergences, ascending
+  std::vector<int32_t> token_positions;    // of first token divergences, ascending
+  std::vector<float> flip_margins;         // the reference's, at first token divergences, ascending
   std::vector<std::string>
       changed_values;                 // between runs: "engine.kernel_set: cpu -> cpu-adaptive"
   std::vector<PairComparison> pairs;  // by (prompt, choice, repeat)
@@ -134,6 +148,12 @@ struct RunSide {
   Fingerprint fingerprint;
 };
 
+// Over the answers of all cells that share a reference cell, that one included.
+struct GroupSpread {
+  std::string reference_name;
+  AnswerSpread spread;
+};
+
 enum class ComparisonKind { kWithinRun, kBetweenRuns };
 const char* name(ComparisonKind kind);
 
@@ -144,8 +164,9 @@ struct RunComparison {
   std::vector<CellComparison> cells;  // by cell index
   std::vector<AxisSummary> axes;      // by axis name; values in the order of the cells
   std::vector<GroupChange> group_changes;
-  PairCounts totals;       // of all cells' pairs
-  Proportion token_match;  // prompts that hold level 1 in every cell
+  std::vector<GroupSpread> group_spreads;  // within a run, of groups with at least two cells
+  PairCounts totals;                       // of all cells' pairs
+  Proportion token_match;                  // prompts that hold level 1 in every cell
   Proportion bit_match;
   PairCounts noise;  // within a run: the reference cells' repeats, also part of the totals
   std::optional<Drift> noise_drift = {};

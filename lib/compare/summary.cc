@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "compare/mean.h"
+
 namespace isobit {
 namespace {
 
@@ -21,6 +23,20 @@ Sameness worse(Sameness a, Sameness b) {
     return 2;
   };
   return rank(a) >= rank(b) ? a : b;
+}
+
+// How long each compared pair stayed the same. A pair with a failed side tells nothing.
+std::vector<Lifetime> lifetimes(const CellComparison& cell) {
+  std::vector<Lifetime> lifetimes;
+  lifetimes.reserve(cell.pairs.size());
+  for (const PairComparison& pair : cell.pairs) {
+    const Divergence& d = pair.divergence;
+    if (pair.state != PairState::kCompared || d.has_gap(GapKind::kError)) continue;
+    const int32_t common = std::min(d.reference_length, d.candidate_length);
+    lifetimes.push_back(
+        {.positions = d.token ? d.token->position : common, .split = d.token.has_value()});
+  }
+  return lifetimes;
 }
 
 bool is_compared_cell(const RunComparison& comparison, const CellComparison& cell) {
@@ -129,17 +145,21 @@ void widen(std::optional<Drift>& widest, const std::optional<Drift>& other) {
   }
 }
 
-void MatchCounter::add(Unit unit, Sameness sameness) {
-  const auto [at, is_new] = units_.emplace(unit, sameness);
-  if (!is_new) at->second = worse(at->second, sameness);
+void widen(std::optional<GapDrift>& widest, const std::optional<GapDrift>& other) {
+  if (other && (!widest || other->nats > widest->nats)) widest = other;
 }
 
-Proportion MatchCounter::result() const {
+Proportion MatchCounter::result() {
+  const auto unit = [](const auto& counted) { return counted.first; };
+  if (!std::ranges::is_sorted(units_, {}, unit)) std::ranges::sort(units_, {}, unit);
   int64_t matches = 0;
   int64_t trials = 0;
-  for (const auto& [unit, sameness] : units_) {
-    matches += sameness == Sameness::kSame ? 1 : 0;
-    trials += sameness == Sameness::kSame || sameness == Sameness::kDifferent ? 1 : 0;
+  for (size_t i = 0; i < units_.size();) {
+    Sameness worst = units_[i].second;
+    const Unit at = units_[i].first;
+    for (; i < units_.size() && units_[i].first == at; ++i) worst = worse(worst, units_[i].second);
+    matches += worst == Sameness::kSame ? 1 : 0;
+    trials += worst == Sameness::kSame || worst == Sameness::kDifferent ? 1 : 0;
   }
   return proportion(matches, trials);
 }
@@ -147,8 +167,7 @@ Proportion MatchCounter::result() const {
 void summarise_pairs(CellComparison& cell) {
   MatchCounter tokens;
   MatchCounter bits;
-  double agreement_sum = 0;
-  int64_t n_agreements = 0;
+  Mean before, after;
   for (const PairComparison& pair : cell.pairs) {
     cell.counts += count(pair);
     tokens.add({0, pair.prompt_index}, pair.sameness(Level::kRequestReproducible));
@@ -160,14 +179,18 @@ void summarise_pairs(CellComparison& cell) {
     if (d.token) cell.token_positions.push_back(d.token->position);
     if (d.token && d.token->reference_margin)
       cell.flip_margins.push_back(*d.token->reference_margin);
-    if (d.top_agreement_before) {
-      agreement_sum += *d.top_agreement_before;
-      ++n_agreements;
-    }
+    before.add(d.top_agreement_before);
+    after.add(d.top_agreement_after);
+    widen(cell.max_drift, d.max_drift_forced);
+    widen(cell.max_gap_drift, d.max_gap_drift);
+    cell.n_forced_positions += d.n_forced;
+    cell.n_argmax_flips += d.n_argmax_flips;
   }
   cell.token_match = tokens.result();
   cell.bit_match = bits.result();
-  if (n_agreements > 0) cell.top_agreement = agreement_sum / static_cast<double>(n_agreements);
+  cell.top_agreement = before.result();
+  cell.top_agreement_after = after.result();
+  cell.survival = survival_curve(lifetimes(cell));
   std::sort(cell.numeric_positions.begin(), cell.numeric_positions.end());
   std::sort(cell.token_positions.begin(), cell.token_positions.end());
   std::sort(cell.flip_margins.begin(), cell.flip_margins.end());

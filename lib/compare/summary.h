@@ -1,7 +1,6 @@
 // Adds pairs up: counts, matched prompts, and the per-cell and per-axis lines that reports print.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -12,6 +11,7 @@ namespace isobit {
 
 PairCounts count(const PairComparison& pair);
 void widen(std::optional<Drift>& widest, const std::optional<Drift>& other);
+void widen(std::optional<GapDrift>& widest, const std::optional<GapDrift>& other);
 
 // Counts units (prompts, or prompts within cells) of which every pair holds a level. A unit with an
 // undecided pair (missing, unsupported) and no different one is no trial: it can neither match nor
@@ -19,11 +19,11 @@ void widen(std::optional<Drift>& widest, const std::optional<Drift>& other);
 class MatchCounter {
  public:
   using Unit = std::pair<int32_t, int32_t>;
-  void add(Unit unit, Sameness sameness);
-  Proportion result() const;
+  void add(Unit unit, Sameness sameness) { units_.emplace_back(unit, sameness); }
+  Proportion result();
 
  private:
-  std::map<Unit, Sameness> units_;
+  std::vector<std::pair<Unit, Sameness>> units_;
 };
 
 // Everything of `cell` that follows from its pairs.

@@ -3,21 +3,12 @@
 #include <cmath>
 
 #include "compare/bits.h"
+#include "report/figures_json.h"
 #include "report/report.h"
 #include "report/untrusted_text.h"
 
 namespace isobit {
 namespace {
-
-template <typename T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
-
-// JSON has no infinities; the bits beside the number tell them apart from an absent value.
-Json number_or_null(std::optional<float> value) {
-  return value && std::isfinite(*value) ? Json(*value) : Json();
-}
 
 Json bits_or_null(std::optional<float> value) {
   return value ? Json(bits_text(*value)) : Json();
@@ -54,14 +45,6 @@ Json proportion_json(const Proportion& p) {
           {"failure_bound95", p.failure_bound95}};
 }
 
-Json drift_json(const std::optional<Drift>& drift) {
-  if (!drift) return {};
-  return {{"nats", drift->nats},
-          {"nats_position", drift->nats_position},
-          {"ulp", drift->ulp},
-          {"ulp_position", drift->ulp_position}};
-}
-
 Json numeric_json(const std::optional<NumericDivergence>& d) {
   if (!d) return {};
   return {{"position", d->position},
@@ -89,7 +72,9 @@ Json token_json(const std::optional<TokenDivergence>& d) {
           {"candidate_token_rank_in_reference", or_null(d->candidate_token_rank_in_reference)},
           {"reference_token_rank_in_candidate", or_null(d->reference_token_rank_in_candidate)},
           {"same_row", or_null(d->same_row)},
-          {"top_agreement", or_null(d->top_agreement)}};
+          {"top_agreement", or_null(d->top_agreement)},
+          {"reference_margin_percentile", or_null(d->reference_margin_percentile)},
+          {"candidate_margin_percentile", or_null(d->candidate_margin_percentile)}};
 }
 
 Json pair_key_json(const PairComparison& pair) {
@@ -113,6 +98,10 @@ Json divergence_json(const PairComparison& pair) {
   object["token"] = token_json(d.token);
   object["max_drift_before"] = drift_json(d.max_drift);
   object["top_agreement_before"] = or_null(d.top_agreement_before);
+  object["forced_positions"] = d.n_forced;
+  object["max_drift_forced"] = drift_json(d.max_drift_forced);
+  object["top_agreement_after"] = or_null(d.top_agreement_after);
+  object["argmax_flips"] = d.n_argmax_flips;
   object["positions_not_compared"] = d.n_not_compared;
   return object;
 }
@@ -167,8 +156,18 @@ Json cell_json(const CellComparison& cell) {
           {"token_match", proportion_json(cell.token_match)},
           {"bit_match", proportion_json(cell.bit_match)},
           {"distinct_outputs", cell.distinct_outputs},
+          {"distinct", array_of(cell.distinct, distinct_json)},
           {"max_drift", drift_json(cell.max_drift)},
+          {"max_gap_drift", gap_drift_json(cell.max_gap_drift)},
+          {"forced_positions", cell.n_forced_positions},
+          {"argmax_flips", cell.n_argmax_flips},
           {"top_agreement", or_null(cell.top_agreement)},
+          {"top_agreement_after", or_null(cell.top_agreement_after)},
+          {"survival", array_of(cell.survival, survival_json)},
+          {"spread", spread_json(cell.spread)},
+          {"price", price_json(cell.price)},
+          {"reference_price", price_json(cell.reference_price)},
+          {"price_ratio", price_ratio_json(cell.price_ratio)},
           {"numeric_positions", cell.numeric_positions},
           {"token_positions", cell.token_positions},
           {"changed_values", texts_json(cell.changed_values)},
@@ -218,13 +217,6 @@ Json fingerprint_change_json(const FingerprintChange& change) {
           {"candidate", change.candidate ? Json(json_text(*change.candidate)) : Json()}};
 }
 
-template <typename T, typename F>
-Json array_of(const std::vector<T>& items, F&& to_json) {
-  Json array = Json::array();
-  for (const T& item : items) array.push_back(to_json(item));
-  return array;
-}
-
 }  // namespace
 
 Json comparison_json(const RunComparison& comparison) {
@@ -243,6 +235,7 @@ Json comparison_json(const RunComparison& comparison) {
       {"cells", array_of(comparison.cells, cell_json)},
       {"axes", array_of(comparison.axes, axis_json)},
       {"group_changes", array_of(comparison.group_changes, group_change_json)},
+      {"group_spreads", array_of(comparison.group_spreads, group_spread_json)},
       {"cells_only_in_base", texts_json(comparison.cells_only_in_base)},
       {"cells_only_in_candidate", texts_json(comparison.cells_only_in_candidate)},
       {"prompts_only_in_base", texts_json(comparison.prompts_only_in_base)},

@@ -1,0 +1,51 @@
+#include "compare/reference_noise.h"
+
+#include "compare/summary.h"
+
+namespace isobit {
+namespace {
+
+std::vector<SampleKey> repeat_keys(const GroupKeys& group, const CellSide& reference) {
+  std::vector<SampleKey> keys = product(group.choices, group.all_repeats());
+  std::erase_if(keys, [&](const SampleKey& key) {
+    return key.repeat == 0 && reference.samples.find(reference.cell.index, key) != nullptr;
+  });
+  return keys;
+}
+
+}  // namespace
+
+CellComparison compare_repeats(const CellSide& reference, const GroupKeys& group,
+                               const std::map<int32_t, int32_t>& prompt_map,
+                               const FlipThresholds& thresholds) {
+  CellComparison line = describe_cell(reference, reference);
+  compare_cells(line, reference, reference, prompt_map, repeat_keys(group, reference),
+                {.repeats = RepeatPairing::kFirstRepeat, .thresholds = thresholds});
+  summarise_pairs(line);
+  return line;
+}
+
+ReferenceNoise reference_noise(const RunRecord& run, const RecordedSamples& samples,
+                               const CompareOptions& options) {
+  const std::map<int32_t, GroupKeys> groups = keys_by_group(run, samples);
+  const std::map<int32_t, int32_t> prompt_map = every_prompt_to_itself(run);
+  ReferenceNoise noise;
+  for (const CellRecord* cell : cells_in_order(run)) {
+    if (!cell->is_reference()) continue;
+    const CellSide side{.run = run, .samples = samples, .cell = *cell};
+    const CellComparison line =
+        compare_repeats(side, groups.at(cell->index), prompt_map, options.flips);
+    noise.counts += line.counts;
+    widen(noise.drift, line.max_drift);
+  }
+  return noise;
+}
+
+std::map<int32_t, int32_t> every_prompt_to_itself(const RunRecord& run) {
+  std::map<int32_t, int32_t> map;
+  for (size_t i = 0; i < run.requests.size(); ++i)
+    map.emplace_hint(map.end(), static_cast<int32_t>(i), static_cast<int32_t>(i));
+  return map;
+}
+
+}  // namespace isobit
