@@ -4,7 +4,7 @@
 #include <ranges>
 #include <set>
 
-#include "compare/margins.h"
+#include "compare/conclusions.h"
 #include "compare/pairing.h"
 #include "compare/recorded_samples.h"
 #include "compare/reference_noise.h"
@@ -107,7 +107,7 @@ CellComparison compare_matched_cells(const CellSide& base, const CellSide& candi
                                      const std::map<int32_t, int32_t>& prompt_map,
                                      const PairingOptions& options) {
   CellComparison line = describe_cell(base, candidate);
-  for (const ValueChange& change : value_changes(base.cell.values, candidate.cell.values)) {
+  for (const ValueChange& change : line.changes) {
     const auto shown = [](const std::string& value) {
       return value.empty() ? std::string("not set") : value;
     };
@@ -137,11 +137,12 @@ RunComparison compare_runs(const RunRecord& base, const RunRecord& candidate,
   comparison.candidate = describe_run(candidate);
   const RecordedSamples base_samples(base);
   const RecordedSamples candidate_samples(candidate);
-  const ReferenceNoise noise = reference_noise(base, base_samples, options);
-  comparison.noise = noise.counts;
-  comparison.noise_drift = noise.drift;
+  note_noise(comparison, reference_noise(base, base_samples, options));
+  std::vector<RowObservation> rows;
   const PairingOptions pairing{.thresholds = with_noise(options.flips, comparison.noise_drift),
-                               .over_run = base.id};
+                               .over_run = base.id,
+                               .detail = options.detail,
+                               .rows = options.detail == Detail::kFull ? &rows : nullptr};
 
   RequestMatch requests = match_requests(base.requests, candidate.requests);
   comparison.prompts_only_in_base = std::move(requests.only_in_base);
@@ -157,9 +158,9 @@ RunComparison compare_runs(const RunRecord& base, const RunRecord& candidate,
         compare_matched_cells(base_side, candidate_side, requests.base_to_candidate, pairing));
   }
   summarise_cells(comparison);
-  set_margin_percentiles(comparison, base, base_samples);
   comparison.unsampled_requests = joined(unsampled_requests(base), unsampled_requests(candidate));
   comparison.fingerprint_changes = fingerprint_changes(base.fingerprint, candidate.fingerprint);
+  conclude(comparison, {.run = base, .samples = base_samples}, pairing);
   return comparison;
 }
 

@@ -17,12 +17,6 @@ bool bits_are_missing(const Divergence& d) {
   return d.has_gap(GapKind::kLogprobMissing) || d.has_gap(GapKind::kTopMissing);
 }
 
-// The token is the argmax of the raw row, which is what the margin is measured on.
-bool margin_decides(const Sampling& s) {
-  return s.temperature == 0 && s.repetition_penalty == 1 && s.frequency_penalty == 0 &&
-         s.presence_penalty == 0 && s.logit_bias.empty();
-}
-
 }  // namespace
 
 std::optional<Level> level_from_number(int number) {
@@ -75,6 +69,11 @@ const char* name(FlipKind kind) {
       return "unknown";
   }
   return "unknown";
+}
+
+bool margin_decides(const Sampling& s) {
+  return s.temperature == 0 && s.repetition_penalty == 1 && s.frequency_penalty == 0 &&
+         s.presence_penalty == 0 && s.logit_bias.empty();
 }
 
 std::optional<FlipKind> classify_flip(const Divergence& divergence, const Sampling& sampling,

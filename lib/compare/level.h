@@ -44,6 +44,9 @@ struct FlipThresholds {
   double suspicious_nats = 1.0;
 };
 
+// The token is the argmax of the raw row, which is what the margin is measured on.
+bool margin_decides(const Sampling& sampling);
+
 // Absent when no token differs. Margins say nothing about a sampled or penalised choice: such flips
 // are drift or sampling.
 std::optional<FlipKind> classify_flip(const Divergence& divergence, const Sampling& sampling,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compare/answers.h"
+#include "compare/run_facts.h"
 
 namespace isobit {
 namespace {
@@ -31,7 +32,14 @@ PairComparison compare_pair(const CellSide& reference, const CellSide& candidate
   const ForcedRecord* forced =
       candidate.samples.find_forced(candidate.cell.index, keys.candidate, options.over_run);
   if (forced != nullptr) how.forced = forced->positions;
+  how.rows = options.rows;
+  const size_t n_rows = options.rows == nullptr ? 0 : options.rows->size();
   pair.divergence = compare_samples(*a, *b, how);
+  if (options.rows != nullptr) {
+    for (size_t i = n_rows; i < options.rows->size(); ++i)
+      (*options.rows)[i].prompt_index = pair.prompt_index;
+  }
+  if (options.detail == Detail::kFull) pair.agreement = text_agreement(*a, *b);
   pair.flip =
       classify_flip(pair.divergence, cell_sampling(request, candidate.cell), options.thresholds);
   return pair;
@@ -41,6 +49,13 @@ std::vector<const Trace*> traces_of(const CellSide& side) {
   std::vector<const Trace*> traces;
   for (const auto& [key, trace] : side.samples.of_cell(side.cell.index)) traces.push_back(trace);
   return traces;
+}
+
+std::string why_no_texts(const RunRecord& reference, const RunRecord& candidate) {
+  for (const RunRecord* run : {&reference, &candidate}) {
+    if (run->redacted) return "run " + run->id + " is redacted: it keeps no texts";
+  }
+  return "an answer's text was not recorded";
 }
 
 void describe_answers(CellComparison& line, const CellSide& reference,
@@ -75,6 +90,7 @@ CellComparison describe_cell(const CellSide& reference, const CellSide& candidat
   line.exercised = reference.cell.exercised && candidate.cell.exercised;
   line.not_exercised_reason = candidate.cell.exercised ? reference.cell.not_exercised_reason
                                                        : candidate.cell.not_exercised_reason;
+  line.changes = value_changes(reference.cell.values, candidate.cell.values);
   line.complete = reference.cell.complete && candidate.cell.complete;
   line.n_samples = static_cast<int64_t>(candidate.samples.of_cell(candidate.cell.index).size());
   return line;
@@ -96,6 +112,9 @@ void compare_cells(CellComparison& line, const CellSide& reference, const CellSi
   same.add(line);
   same.mark(choices, 2);  // one of each side
   describe_answers(line, reference, choices);
+  line.shared_suspicions = shared_suspicions(line);
+  if (options.detail == Detail::kFull)
+    line.agreement = cell_agreement(line, why_no_texts(reference.run, candidate.run));
   line.reference_price = price_of(reference.cell, traces_of(reference));
   line.price = price_of(candidate.cell, traces_of(candidate));
   line.price_ratio = price_ratio(line.reference_price, line.price);

@@ -28,6 +28,8 @@ struct PairingOptions {
   RepeatPairing repeats = RepeatPairing::kSameRepeat;
   FlipThresholds thresholds = {};
   std::string over_run = {};  // whose answers forced positions follow: see ForcedRecord
+  Detail detail = Detail::kVerdict;
+  std::vector<RowObservation>* rows = nullptr;  // where given, compared rows are added
 };
 
 // Compares candidate (p', s, r) with reference (p, s, r') for every expected key; p' =

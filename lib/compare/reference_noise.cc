@@ -1,5 +1,6 @@
 #include "compare/reference_noise.h"
 
+#include "compare/sorted.h"
 #include "compare/summary.h"
 
 namespace isobit {
@@ -17,10 +18,11 @@ std::vector<SampleKey> repeat_keys(const GroupKeys& group, const CellSide& refer
 
 CellComparison compare_repeats(const CellSide& reference, const GroupKeys& group,
                                const std::map<int32_t, int32_t>& prompt_map,
-                               const FlipThresholds& thresholds) {
+                               const PairingOptions& options) {
   CellComparison line = describe_cell(reference, reference);
-  compare_cells(line, reference, reference, prompt_map, repeat_keys(group, reference),
-                {.repeats = RepeatPairing::kFirstRepeat, .thresholds = thresholds});
+  PairingOptions repeats = options;
+  repeats.repeats = RepeatPairing::kFirstRepeat;
+  compare_cells(line, reference, reference, prompt_map, repeat_keys(group, reference), repeats);
   summarise_pairs(line);
   return line;
 }
@@ -33,12 +35,26 @@ ReferenceNoise reference_noise(const RunRecord& run, const RecordedSamples& samp
   for (const CellRecord* cell : cells_in_order(run)) {
     if (!cell->is_reference()) continue;
     const CellSide side{.run = run, .samples = samples, .cell = *cell};
-    const CellComparison line =
-        compare_repeats(side, groups.at(cell->index), prompt_map, options.flips);
-    noise.counts += line.counts;
-    widen(noise.drift, line.max_drift);
+    add_noise(noise, compare_repeats(side, groups.at(cell->index), prompt_map,
+                                     {.thresholds = options.flips}));
   }
   return noise;
+}
+
+void add_noise(ReferenceNoise& noise, const CellComparison& line) {
+  noise.counts += line.counts;
+  widen(noise.drift, line.max_drift);
+  for (const PairComparison& pair : line.pairs) {
+    if (pair.divergence.token || pair.divergence.numeric)
+      noise.noisy_prompts.push_back(pair.prompt_index);
+  }
+  noise.noisy_prompts = sorted_once(std::move(noise.noisy_prompts));
+}
+
+void note_noise(RunComparison& comparison, const ReferenceNoise& noise) {
+  comparison.noise = noise.counts;
+  comparison.noise_drift = noise.drift;
+  comparison.noisy_prompts = noise.noisy_prompts;
 }
 
 std::map<int32_t, int32_t> every_prompt_to_itself(const RunRecord& run) {

@@ -13,12 +13,18 @@ namespace isobit {
 struct ReferenceNoise {
   PairCounts counts;
   std::optional<Drift> drift = {};
+  std::vector<int32_t> noisy_prompts;  // ascending
 };
+
+void note_noise(RunComparison& comparison, const ReferenceNoise& noise);
+
+// Adds one reference cell's line.
+void add_noise(ReferenceNoise& noise, const CellComparison& line);
 
 // The line of one reference cell: its repeats, and the first itself where it is missing.
 CellComparison compare_repeats(const CellSide& reference, const GroupKeys& group,
                                const std::map<int32_t, int32_t>& prompt_map,
-                               const FlipThresholds& thresholds);
+                               const PairingOptions& options);
 
 // Over all reference cells of a run.
 ReferenceNoise reference_noise(const RunRecord& run, const RecordedSamples& samples,

@@ -1,47 +1,70 @@
 #include "compare/request_identity.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <bit>
+#include <charconv>
+#include <initializer_list>
+#include <utility>
 
 namespace isobit {
 namespace {
 
-std::string framed(const std::string& text) {
-  return fmt::format("{}:{};", text.size(), text);
+// Appends field after field; none can run into the next.
+class IdentityText {
+ public:
+  void text(const std::string& value) {
+    number(value.size(), ':');
+    text_ += value;
+    text_ += ';';
+  }
+  template <typename Integer>
+  void number(Integer value, char end = ';') {
+    char digits[24];
+    text_.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+    text_ += end;
+  }
+  void bits(double value) { number(std::bit_cast<uint64_t>(value)); }
+  void numbers(const std::vector<int32_t>& values) {
+    for (const int32_t value : values) number(value, ',');
+    text_ += ';';
+  }
+  std::string finish() && { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+void add_sampling(IdentityText& text, const Sampling& s) {
+  for (const double value : {s.temperature, s.top_p, s.min_p, s.repetition_penalty,
+                             s.frequency_penalty, s.presence_penalty})
+    text.bits(value);
+  text.number(s.top_k);
+  text.number(s.seed);
+  text.number(s.n);
+  text.number(s.logit_bias.size());
+  for (const auto& [token_id, bias] : s.logit_bias) {
+    text.number(token_id);
+    text.bits(bias);
+  }
 }
 
-std::string exact(double value) {
-  return fmt::format("{:016x};", std::bit_cast<uint64_t>(value));
-}
-
-std::string ids(const std::vector<int32_t>& token_ids) {
-  return fmt::format("{};", fmt::join(token_ids, ","));
-}
-
-std::string sampling_text(const Sampling& s) {
-  std::string text = exact(s.temperature) + exact(s.top_p) + exact(s.min_p) +
-                     exact(s.repetition_penalty) + exact(s.frequency_penalty) +
-                     exact(s.presence_penalty);
-  text += fmt::format("{};{};{};", s.top_k, s.seed, s.n);
-  for (const auto& [token_id, bias] : s.logit_bias)
-    text += fmt::format("{}=", token_id) + exact(bias);
-  return text + ";";
-}
-
-std::string stop_text(const Stop& stop) {
-  std::string text = ids(stop.token_ids) + (stop.ignore_eos ? "1;" : "0;");
-  for (const std::string& s : stop.strings) text += framed(s);
-  return text + ";";
+void add_stop(IdentityText& text, const Stop& stop) {
+  text.numbers(stop.token_ids);
+  text.number(stop.ignore_eos ? 1 : 0);
+  text.number(stop.strings.size());
+  for (const std::string& s : stop.strings) text.text(s);
 }
 
 }  // namespace
 
 std::string identity_text(const Request& request) {
-  return framed(request.id) + ids(request.prompt_token_ids) +
-         fmt::format("{};", request.max_tokens) + sampling_text(request.sampling) +
-         stop_text(request.stop) + ids(request.forced_token_ids);
+  IdentityText text;
+  text.text(request.id);
+  text.numbers(request.prompt_token_ids);
+  text.number(request.max_tokens);
+  add_sampling(text, request.sampling);
+  add_stop(text, request.stop);
+  text.numbers(request.forced_token_ids);
+  return std::move(text).finish();
 }
 
 RequestMatch match_requests(const std::vector<Request>& base,

@@ -29,6 +29,7 @@ bool top_lists_differ(const TracePosition& a, const TracePosition& b) {
 
 std::optional<double> top_agreement(const TracePosition& a, const TracePosition& b) {
   if (a.top.empty() || b.top.empty()) return std::nullopt;
+  if (std::ranges::equal(a.top, b.top, {}, &TokenScore::token_id, &TokenScore::token_id)) return 1;
   const auto n_common = std::count_if(a.top.begin(), a.top.end(), [&](const TokenScore& x) {
     return std::any_of(b.top.begin(), b.top.end(),
                        [&](const TokenScore& y) { return x.token_id == y.token_id; });

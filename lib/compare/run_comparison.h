@@ -19,16 +19,27 @@
 #include <string>
 #include <vector>
 
+#include "compare/attribution.h"
+#include "compare/certificates.h"
 #include "compare/distinct_outputs.h"
 #include "compare/divergence.h"
+#include "compare/flip_law.h"
 #include "compare/level.h"
 #include "compare/price.h"
 #include "compare/spread.h"
 #include "compare/statistics.h"
 #include "compare/survival.h"
+#include "compare/suspicion.h"
+#include "compare/text_agreement.h"
 #include "record/run_record.h"
 
 namespace isobit {
+
+struct ValueChange {
+  std::string axis;
+  std::string from;
+  std::string to;
+};
 
 enum class PairState { kCompared, kReferenceMissing, kCandidateMissing };
 const char* name(PairState state);
@@ -41,6 +52,9 @@ struct PairComparison {
   PairState state = PairState::kCompared;
   Divergence divergence = {};         // of a compared pair
   std::optional<FlipKind> flip = {};  // of a pair whose tokens differ
+
+  std::vector<DivergenceKind> kinds = {};       // of a diverging pair; several: not decided
+  std::optional<TextAgreement> agreement = {};  // of a compared pair, at Detail::kFull
 
   Sameness sameness(Level level) const;  // kMissing unless compared
 };
@@ -57,7 +71,8 @@ struct PairCounts {
   int64_t errors = 0;              // the target failed on a side
   int64_t missing =
       0;  // otherwise incomplete: a side without sample, truncated, cancelled, non-finite
-  int64_t unsupported = 0;  // level 2 could not be answered
+  int64_t unsupported = 0;       // level 2 could not be answered
+  int64_t suspicious_flips = 0;  // of the token divergences: FlipKind::kSuspicious
   PairCounts& operator+=(const PairCounts& other);
 };
 
@@ -92,6 +107,10 @@ struct CellComparison {
   std::vector<int32_t> numeric_positions;  // of first numeric divergences, ascending
   std::vector<int32_t> token_positions;    // of first token divergences, ascending
   std::vector<float> flip_margins;         // the reference's, at first token divergences, ascending
+  std::vector<SharedSuspicion> shared_suspicions;
+  std::vector<ValueChange> changes;  // from the reference cell's values, or the base cell's
+  Attribution attribution;           // of what diverges here
+  CellAgreement agreement;           // at Detail::kFull
   std::vector<std::string>
       changed_values;                 // between runs: "engine.kernel_set: cpu -> cpu-adaptive"
   std::vector<PairComparison> pairs;  // by (prompt, choice, repeat)
@@ -111,12 +130,6 @@ struct AxisSummary {
   std::string axis;
   bool is_identity = false;  // its value differs between reference cells
   std::vector<AxisValueSummary> values;
-};
-
-struct ValueChange {
-  std::string axis;
-  std::string from;
-  std::string to;
 };
 
 // Two groups' reference cells side by side. Expected to differ; reported, never judged.
@@ -170,6 +183,11 @@ struct RunComparison {
   Proportion bit_match;
   PairCounts noise;  // within a run: the reference cells' repeats, also part of the totals
   std::optional<Drift> noise_drift = {};
+  std::vector<int32_t> noisy_prompts;          // whose reference repeats differ, ascending
+  std::vector<KindCount> kinds;                // of the diverging pairs, in the order of the kinds
+  double tie_nats = 0;                         // what counted as a tie: see FlipThresholds
+  std::optional<FlipLawResult> flip_law = {};  // at Detail::kFull
+  std::optional<Certificates> certificates = {};  // at Detail::kFull
   std::vector<std::string> cells_only_in_base;
   std::vector<std::string> cells_only_in_candidate;
   std::vector<std::string> prompts_only_in_base;  // request ids
@@ -178,8 +196,15 @@ struct RunComparison {
   std::vector<FingerprintChange> fingerprint_changes;  // by (class, name)
 };
 
+// A verdict needs neither fits nor texts, and has to be fast.
+enum class Detail {
+  kVerdict,
+  kFull,  // also the flip law, certificates, and how much alike different answers are
+};
+
 struct CompareOptions {
-  FlipThresholds flips;
+  FlipThresholds flips = {};
+  Detail detail = Detail::kVerdict;
 };
 
 // Throw Error(environment) for a record that contradicts itself: two samples of one kind, a sample

@@ -112,6 +112,7 @@ PairCounts& PairCounts::operator+=(const PairCounts& other) {
   errors += other.errors;
   missing += other.missing;
   unsupported += other.unsupported;
+  suspicious_flips += other.suspicious_flips;
   return *this;
 }
 
@@ -129,6 +130,7 @@ PairCounts count(const PairComparison& pair) {
   counts.errors = error ? 1 : 0;
   counts.missing = !error && tokens == Sameness::kMissing ? 1 : 0;
   counts.unsupported = bits == Sameness::kUnsupported ? 1 : 0;
+  counts.suspicious_flips = pair.flip == FlipKind::kSuspicious ? 1 : 0;
   return counts;
 }
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "compare/answers.h"
-#include "compare/margins.h"
+#include "compare/conclusions.h"
 #include "compare/pairing.h"
 #include "compare/recorded_samples.h"
 #include "compare/reference_noise.h"
@@ -22,19 +22,22 @@ class WithinRun {
         samples_(run),
         groups_(keys_by_group(run, samples_)),
         prompt_map_(every_prompt_to_itself(run)),
-        thresholds_(options.flips) {}
+        pairing_{.thresholds = options.flips,
+                 .detail = options.detail,
+                 .rows = options.detail == Detail::kFull ? &rows_ : nullptr} {}
 
   // Noise comes first: it decides what counts as a tie.
   void compare_references(RunComparison& comparison) {
+    ReferenceNoise noise;
     for (const CellRecord* cell : cells_in_order(run_)) {
       if (!cell->is_reference()) continue;
       CellComparison line =
-          compare_repeats(side(*cell), groups_.at(cell->index), prompt_map_, thresholds_);
-      comparison.noise += line.counts;
-      widen(comparison.noise_drift, line.max_drift);
+          compare_repeats(side(*cell), groups_.at(cell->index), prompt_map_, pairing_);
+      add_noise(noise, line);
       comparison.cells.push_back(std::move(line));
     }
-    thresholds_ = with_noise(thresholds_, comparison.noise_drift);
+    note_noise(comparison, noise);
+    pairing_.thresholds = with_noise(pairing_.thresholds, comparison.noise_drift);
   }
 
   void compare_cells_with_references(RunComparison& comparison) {
@@ -65,8 +68,8 @@ class WithinRun {
     }
   }
 
-  void set_percentiles(RunComparison& comparison) const {
-    set_margin_percentiles(comparison, run_, samples_);
+  void conclude_all(RunComparison& comparison) const {
+    conclude(comparison, {.run = run_, .samples = samples_}, pairing_);
   }
 
   void compare_groups(RunComparison& comparison) {
@@ -89,7 +92,7 @@ class WithinRun {
     const GroupKeys& group = groups_.at(cell.reference_index);
     CellComparison line = describe_cell(side(reference), side(cell));
     compare_cells(line, side(reference), side(cell), prompt_map_,
-                  product(group.choices, group.cell_repeats), {.thresholds = thresholds_});
+                  product(group.choices, group.cell_repeats), pairing_);
     summarise_pairs(line);
     return line;
   }
@@ -104,7 +107,7 @@ class WithinRun {
     choices = sorted_once(std::move(choices));
     CellComparison line;
     compare_cells(line, side(from), side(to), prompt_map_, product(choices, {0}),
-                  {.thresholds = thresholds_});
+                  {.thresholds = pairing_.thresholds});
     for (const PairComparison& pair : line.pairs) {
       ++change.n_pairs;
       const Sameness tokens = pair.sameness(Level::kRequestReproducible);
@@ -120,7 +123,8 @@ class WithinRun {
   RecordedSamples samples_;
   std::map<int32_t, GroupKeys> groups_;
   std::map<int32_t, int32_t> prompt_map_;
-  FlipThresholds thresholds_;
+  std::vector<RowObservation> rows_;
+  PairingOptions pairing_;
 };
 
 }  // namespace
@@ -136,7 +140,7 @@ RunComparison compare_within_run(const RunRecord& run, const CompareOptions& opt
   within.describe_groups(comparison);
   sort_by_cell_order(comparison, run);
   summarise_cells(comparison);
-  within.set_percentiles(comparison);
+  within.conclude_all(comparison);
   comparison.unsampled_requests = unsampled_requests(run);
   return comparison;
 }

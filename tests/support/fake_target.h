@@ -26,9 +26,12 @@ struct FakeFaults {
   std::optional<std::string> error_for = {};          // this request ends in an error
   bool reorder_answers = false;                       // the first two answers change places
   bool drop_last_token = false;                       // one token fewer than was asked for
-  bool truncate_evidence = false;                     // logits hashes and margins end halfway
-  bool skip_first_answer = false;                     // one sample is never delivered
-  bool deliver_twice = false;                         // the first answer comes twice
+  bool leak_neighbour = false;     // a row of a batch is computed with its neighbour's prompt too
+  bool stale_cache = false;        // from the second call of run() on: another prompt's prefix
+  bool wrong_seed = false;         // a sampled token is drawn from the right row with another seed
+  bool truncate_evidence = false;  // logits hashes and margins end halfway
+  bool skip_first_answer = false;  // one sample is never delivered
+  bool deliver_twice = false;      // the first answer comes twice
   bool never_batches = false;      // one request at a time, whatever the concurrency
   bool ignores_chunking = false;   // prompts in one piece, whatever the setting
   bool chunks_always = false;      // pieces of 3 tokens although chunked prefill is off
@@ -164,15 +167,24 @@ class FakeTarget : public Target {
       } else {
         ++n_rows;
       }
-      generate(workload.items[r.item].request, r, n_requests);
+      const Running& neighbour = running[(row + 1) % running.size()];
+      generate(workload.items[r.item].request, r, n_requests,
+               leaked(workload, neighbour, n_requests));
     }
     for (Running& r : running)
       r.trace.scheduling.max_batch_tokens = std::max(r.trace.scheduling.max_batch_tokens, n_rows);
   }
 
-  void generate(const Request& request, Running& r, int32_t n_requests) {
+  // What a faulty step takes from the row beside it.
+  uint64_t leaked(const Workload& workload, const Running& neighbour, int32_t n_requests) const {
+    if (!faults_.leak_neighbour || n_requests < 2) return 0;
+    return static_cast<uint64_t>(workload.items[neighbour.item].request.prompt_token_ids.back());
+  }
+
+  void generate(const Request& request, Running& r, int32_t n_requests, uint64_t leaked) {
     const auto at = static_cast<int32_t>(r.trace.positions.size());
     uint64_t state = 1;
+    if (faults_.stale_cache && workloads_.size() > 1) state = mix(state, 99);
     for (const int32_t id : request.prompt_token_ids) state = mix(state, static_cast<uint64_t>(id));
     for (const int32_t id : r.tokens) state = mix(state, static_cast<uint64_t>(id));
     if (request.sampling.temperature > 0)
@@ -184,7 +196,10 @@ class FakeTarget : public Target {
         static_cast<int32_t>(workloads_.size()) > *faults_.unstable_from_run) {
       state = mix(state, workloads_.size());
     }
+    if (leaked != 0 && acts) state = mix(state, leaked);
     TracePosition p = position(state, request.n_top);
+    if (faults_.wrong_seed && request.sampling.temperature > 0 && p.top.size() > 1)
+      p.token_id = p.top[1].token_id;
     if (faults_.shift_ulp_above_batch && n_requests > *faults_.shift_ulp_above_batch && acts) {
       p.logprob = std::bit_cast<float>(std::bit_cast<uint32_t>(p.logprob) + 1);
     }

@@ -1,0 +1,16 @@
+#include "compare/conclusions.h"
+
+#include "compare/margins.h"
+
+namespace isobit {
+
+void conclude(RunComparison& comparison, const BaseAnswers& base, const PairingOptions& pairing) {
+  comparison.tie_nats = pairing.thresholds.tie_nats;
+  set_margin_percentiles(comparison, base.run, base.samples);
+  attribute(comparison);
+  if (pairing.rows != nullptr) comparison.flip_law = fit_flip_law(*pairing.rows);
+  if (pairing.detail == Detail::kFull)
+    comparison.certificates = certify(comparison, base.run, base.samples, pairing.thresholds);
+}
+
+}  // namespace isobit
