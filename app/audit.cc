@@ -380,12 +380,9 @@ int exit_code(const Verdict& verdict) {
 }
 
 Level level_argument(int number) {
-  if (number == 0)
-    throw Error(ErrorCode::unsupported, "level 0 (statistical) is not in this version",
-                "use level 1 (same tokens) or 2 (same bits)");
   if (const auto level = level_from_number(number)) return *level;
   throw Error(ErrorCode::usage, "level " + std::to_string(number) + " does not exist",
-              "1: same tokens; 2: same bits");
+              "0: within the noise; 1: same tokens; 2: same bits");
 }
 
 }  // namespace isobit::app

@@ -84,7 +84,7 @@ RunJudgement judge_run(const std::string& run_id, Level level, Session& session)
 
 int exit_code(const Verdict& verdict);
 
-// "2" -> Level; throws Error(usage), and Error(unsupported) for 0.
+// 2 -> Level; throws Error(usage).
 Level level_argument(int number);
 
 }  // namespace isobit::app

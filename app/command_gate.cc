@@ -4,8 +4,11 @@
 #include "app/audit.h"
 #include "app/clock.h"
 #include "app/exit_codes.h"
+#include "app/policy_argument.h"
 #include "app/run_refs.h"
 #include "base/error.h"
+#include "fingerprint/fingerprint_diff.h"
+#include "gate/metrics.h"
 #include "report/report.h"
 #include "store/store.h"
 
@@ -13,8 +16,9 @@ namespace isobit::app {
 namespace {
 
 struct GateArguments {
-  std::string base, candidate;
+  std::string base, candidate, policy;
   int level = 1;
+  bool level_given = false;
   bool fail_on_warn = false;
   bool save = false;
 };
@@ -36,6 +40,44 @@ int gate_exit_code(const Verdict& verdict, bool fail_on_warn) {
                                                            : exit_code(verdict);
 }
 
+Verdict judge(const RunRecord& base, const RunRecord& candidate, const Policy& policy,
+              const Date& today) {
+  CompareOptions options;
+  if (needs_texts(policy)) options.detail = Detail::kFull;
+  const RunComparison within = compare_within_run(candidate, options),
+                      comparison = compare_runs(base, candidate, options);
+  GateRequest request;
+  request.policy = &policy;
+  request.today = today;
+  request.candidate_within = &within;
+  request.effect_of = [](FingerprintClass item_class, const std::string& name) {
+    return std::string(rule_of(item_class, name).effect);
+  };
+  return gate(comparison, request);
+}
+
+std::string report_command(const GateArguments& a, const Verdict& verdict, const Session& session) {
+  return fmt::format("isobit report {} {} --level {} -o report.md{}", shell_word(a.base),
+                     shell_word(a.candidate), number(verdict.level), store_option(session.flags));
+}
+
+int run_gate(const GateArguments& a, Session& session) {
+  const Policy policy = policy_or_level(a.policy, a.level, a.level_given);
+  const Date today = gate_day(session.flags.now);
+  refuse_expired(policy, today);  // before any work
+  const RunRecord base = load_run(a.base, session.flags.store),
+                  candidate = load_run(a.candidate, session.flags.store);
+  const Verdict verdict = judge(base, candidate, policy, today);
+  if (a.save) save_verdict(base, candidate, verdict, session);
+  if (session.flags.json) {
+    session.console.result(json_line(verdict_json(verdict)));
+  } else {
+    session.console.result(verdict_text(verdict) + verdict_details(verdict));
+    session.console.suggest(report_command(a, verdict, session));
+  }
+  return gate_exit_code(verdict, a.fail_on_warn);
+}
+
 }  // namespace
 
 std::function<int()> declare_gate(CLI::App& app, Session& session) {
@@ -43,28 +85,17 @@ std::function<int()> declare_gate(CLI::App& app, Session& session) {
   app.add_option("BASE", arguments->base, "Run: latest, latest~1, an id, file.db, file.db:latest")
       ->required();
   app.add_option("CAND", arguments->candidate, "Run that wants to replace it")->required();
-  app.add_option("--level", arguments->level, "1: same tokens (default); 2: same bits");
+  app.add_option("--policy", arguments->policy,
+                 "Policy file, or a ready policy (isobit policy list)")
+      ->check(not_empty);
+  CLI::Option* level = app.add_option("--level", arguments->level,
+                                      "0: within the base's own noise; 1: same tokens (default); "
+                                      "2: same bits");
   app.add_flag("--fail-on-warn", arguments->fail_on_warn, "Exit 7 where the verdict is a warning");
-  app.add_flag("--save", arguments->save, "Keep the verdict in the store");
-  return [arguments, &session] {
-    GateRequest request;
-    request.level = level_argument(arguments->level);
-    const RunRecord base = load_run(arguments->base, session.flags.store),
-                    candidate = load_run(arguments->candidate, session.flags.store);
-    const RunComparison within = compare_within_run(candidate),
-                        comparison = compare_runs(base, candidate);
-    request.candidate_within = &within;
-    const Verdict verdict = gate(comparison, request);
-    if (arguments->save) save_verdict(base, candidate, verdict, session);
-    if (session.flags.json) {
-      session.console.result(json_line(verdict_json(verdict)));
-    } else {
-      session.console.result(verdict_text(verdict));
-      session.console.suggest(fmt::format(
-          "isobit report {} {} --level {} -o report.md{}", shell_word(arguments->base),
-          shell_word(arguments->candidate), arguments->level, store_option(session.flags)));
-    }
-    return gate_exit_code(verdict, arguments->fail_on_warn);
+  app.add_flag("--save", arguments->save, "Keep the verdict and its policy in the store");
+  return [arguments, level, &session] {
+    arguments->level_given = level->count() > 0;
+    return run_gate(*arguments, session);
   };
 }
 

@@ -57,7 +57,8 @@ std::function<int()> declare_report(CLI::App& app, Session& session) {
                  "Files to write, by extension: .md .json .csv (default: Markdown on stdout)")
       ->expected(1)
       ->take_all();
-  app.add_option("--level", arguments->level, "Level of the verdict: 1 tokens, 2 bits (default)");
+  app.add_option("--level", arguments->level,
+                 "Level of the verdict: 0 noise, 1 tokens, 2 bits (default)");
   app.add_option("--model", arguments->model, "Checkpoint whose tokenizer shows tokens as text");
   return [arguments, &session] {
     const Level level = level_argument(arguments->level);

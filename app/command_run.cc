@@ -41,7 +41,8 @@ std::function<int()> declare_run(CLI::App& app, Session& session) {
   declare_audit_options(app, *arguments);
   CLI::Option* check = app.add_option(
       "--check", arguments->check,
-      "Exit 1 unless every cell is the same as its reference at this level: 1 tokens, 2 bits");
+      "Exit 1 unless every cell is the same as its reference at this level: 0 within its own "
+      "noise, 1 tokens, 2 bits");
   CLI::Option* resume =
       app.add_flag("--resume", arguments->resume,
                    "Continue the latest incomplete run of the store, by its own plan");

@@ -44,6 +44,7 @@ std::function<int()> declare_fingerprint(CLI::App& app, Session& session);
 std::function<int()> declare_gate(CLI::App& app, Session& session);
 std::function<int()> declare_inspect(CLI::App& app, Session& session);
 std::function<int()> declare_plan(CLI::App& app, Session& session);
+std::function<int()> declare_policy(CLI::App& app, Session& session);
 std::function<int()> declare_report(CLI::App& app, Session& session);
 std::function<int()> declare_run(CLI::App& app, Session& session);
 std::function<int()> declare_selftest(CLI::App& app, Session& session);

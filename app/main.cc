@@ -35,7 +35,8 @@ void declare_global_flags(CLI::App& app, GlobalFlags& flags) {
   app.add_option("--now", flags.now,
                  std::string("What a chat template's clock says: 2026-01-31 or "
                              "2026-01-31T12:34:56 (default: ") +
-                     kPinnedNow + ")");
+                     kPinnedNow +
+                     "); the day on which overrides of a policy expire (default: today)");
 }
 
 // "--chek 2 (did you mean '--check'?)": what no command took, in the order of the command line.

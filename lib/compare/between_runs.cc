@@ -159,6 +159,7 @@ RunComparison compare_runs(const RunRecord& base, const RunRecord& candidate,
   }
   summarise_cells(comparison);
   comparison.unsampled_requests = joined(unsampled_requests(base), unsampled_requests(candidate));
+  comparison.request_tags = request_tags(base);
   comparison.fingerprint_changes = fingerprint_changes(base.fingerprint, candidate.fingerprint);
   conclude(comparison, {.run = base, .samples = base_samples}, pairing);
   return comparison;

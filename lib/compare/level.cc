@@ -20,6 +20,7 @@ bool bits_are_missing(const Divergence& d) {
 }  // namespace
 
 std::optional<Level> level_from_number(int number) {
+  if (number == 0) return Level::kStatistical;
   if (number == 1) return Level::kRequestReproducible;
   if (number == 2) return Level::kBitwise;
   return std::nullopt;

@@ -9,6 +9,7 @@
 namespace isobit {
 
 enum class Level {
+  kStatistical = 0,          // tokens as at level 1; how many may differ is for a policy to say
   kRequestReproducible = 1,  // same tokens, same finish reason
   kBitwise =
       2,  // also every position's logits hash or, where the target has none, every recorded logprob

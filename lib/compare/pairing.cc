@@ -14,6 +14,12 @@ struct PairKeys {
   SampleKey candidate;
 };
 
+AnswerTiming timing_of(const Trace& trace) {
+  return {.ttft_ms = trace.ttft_ms,
+          .total_ms = trace.total_ms,
+          .n_tokens = static_cast<int32_t>(trace.positions.size())};
+}
+
 PairComparison compare_pair(const CellSide& reference, const CellSide& candidate,
                             const PairKeys& keys, const PairingOptions& options) {
   const auto prompt = static_cast<size_t>(keys.reference.prompt_index);
@@ -28,6 +34,8 @@ PairComparison compare_pair(const CellSide& reference, const CellSide& candidate
     pair.state = a == nullptr ? PairState::kReferenceMissing : PairState::kCandidateMissing;
     return pair;
   }
+  pair.reference_timing = timing_of(*a);
+  pair.candidate_timing = timing_of(*b);
   SampleComparisonOptions how = comparison_options(request, reference.cell, candidate.cell);
   const ForcedRecord* forced =
       candidate.samples.find_forced(candidate.cell.index, keys.candidate, options.over_run);

@@ -47,6 +47,9 @@ void add_noise(ReferenceNoise& noise, const CellComparison& line) {
   for (const PairComparison& pair : line.pairs) {
     if (pair.divergence.token || pair.divergence.numeric)
       noise.noisy_prompts.push_back(pair.prompt_index);
+    // The first repeat itself, where it is missing, is no repeat.
+    if (pair.repeat > 0)
+      noise.match.add({0, pair.prompt_index}, pair.sameness(Level::kRequestReproducible));
   }
   noise.noisy_prompts = sorted_once(std::move(noise.noisy_prompts));
 }
@@ -55,6 +58,7 @@ void note_noise(RunComparison& comparison, const ReferenceNoise& noise) {
   comparison.noise = noise.counts;
   comparison.noise_drift = noise.drift;
   comparison.noisy_prompts = noise.noisy_prompts;
+  comparison.noise_match = MatchCounter(noise.match).result();
 }
 
 std::map<int32_t, int32_t> every_prompt_to_itself(const RunRecord& run) {

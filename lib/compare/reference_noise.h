@@ -7,6 +7,7 @@
 
 #include "compare/group_keys.h"
 #include "compare/pairing.h"
+#include "compare/summary.h"
 
 namespace isobit {
 
@@ -14,6 +15,7 @@ struct ReferenceNoise {
   PairCounts counts;
   std::optional<Drift> drift = {};
   std::vector<int32_t> noisy_prompts;  // ascending
+  MatchCounter match;                  // prompts whose repeats have the same tokens
 };
 
 void note_noise(RunComparison& comparison, const ReferenceNoise& noise);

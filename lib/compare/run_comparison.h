@@ -44,6 +44,13 @@ struct ValueChange {
 enum class PairState { kCompared, kReferenceMissing, kCandidateMissing };
 const char* name(PairState state);
 
+// How long one answer took, and how much came.
+struct AnswerTiming {
+  double ttft_ms = 0;
+  double total_ms = 0;
+  int32_t n_tokens = 0;
+};
+
 struct PairComparison {
   int32_t prompt_index = 0;  // into the base run's requests
   std::string request_id = {};
@@ -52,6 +59,8 @@ struct PairComparison {
   PairState state = PairState::kCompared;
   Divergence divergence = {};         // of a compared pair
   std::optional<FlipKind> flip = {};  // of a pair whose tokens differ
+  AnswerTiming reference_timing = {};
+  AnswerTiming candidate_timing = {};
 
   std::vector<DivergenceKind> kinds = {};       // of a diverging pair; several: not decided
   std::optional<TextAgreement> agreement = {};  // of a compared pair, at Detail::kFull
@@ -188,12 +197,14 @@ struct RunComparison {
   double tie_nats = 0;                         // what counted as a tie: see FlipThresholds
   std::optional<FlipLawResult> flip_law = {};  // at Detail::kFull
   std::optional<Certificates> certificates = {};  // at Detail::kFull
+  Proportion noise_match;  // prompts whose repeats in the reference cells have the same tokens
   std::vector<std::string> cells_only_in_base;
   std::vector<std::string> cells_only_in_candidate;
   std::vector<std::string> prompts_only_in_base;  // request ids
   std::vector<std::string> prompts_only_in_candidate;
   std::vector<std::string> unsampled_requests;         // no cell of a run has a sample of them
   std::vector<FingerprintChange> fingerprint_changes;  // by (class, name)
+  std::vector<std::vector<std::string>> request_tags;  // by the base run's request index
 };
 
 // A verdict needs neither fits nor texts, and has to be fast.

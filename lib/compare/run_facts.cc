@@ -66,6 +66,12 @@ std::vector<std::string> unsampled_requests(const RunRecord& run) {
   return ids;
 }
 
+std::vector<std::vector<std::string>> request_tags(const RunRecord& run) {
+  std::vector<std::vector<std::string>> tags;
+  for (const Request& request : run.requests) tags.push_back(request.tags);
+  return tags;
+}
+
 std::vector<ValueChange> value_changes(const std::map<std::string, std::string>& from,
                                        const std::map<std::string, std::string>& to) {
   std::set<std::string> axes;

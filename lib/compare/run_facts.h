@@ -14,6 +14,8 @@ RunSide describe_run(const RunRecord& run);
 // Ids of the requests that no cell has a sample of, in order.
 std::vector<std::string> unsampled_requests(const RunRecord& run);
 
+std::vector<std::vector<std::string>> request_tags(const RunRecord& run);
+
 // Axes whose values differ, by name; an axis that one side lacks has the value "" there.
 std::vector<ValueChange> value_changes(const std::map<std::string, std::string>& from,
                                        const std::map<std::string, std::string>& to);

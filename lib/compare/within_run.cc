@@ -141,6 +141,7 @@ RunComparison compare_within_run(const RunRecord& run, const CompareOptions& opt
   sort_by_cell_order(comparison, run);
   summarise_cells(comparison);
   within.conclude_all(comparison);
+  comparison.request_tags = request_tags(run);
   comparison.unsampled_requests = unsampled_requests(run);
   return comparison;
 }

@@ -38,6 +38,7 @@ std::string csv_report(const ReportInput& input);
 
 // schemas/comparison.schema.json: what `compare --json` prints.
 Json comparison_json(const RunComparison& comparison);
+// schemas/verdict.schema.json: what `gate --json` prints and --save keeps, its policy included.
 Json verdict_json(const Verdict& verdict);
 
 // The object that `run --json` ends with: {"run", "cells": [{"cell", "values", "exercised",
@@ -52,6 +53,9 @@ std::string json_line(const Json& value);
 std::string cells_table(const RunComparison& comparison);
 std::string axes_table(const RunComparison& comparison);
 std::string verdict_text(const Verdict& verdict);
+// What a gate adds to that: its rules with their figures, its tiers with their price, what changed
+// in the fingerprint, and what was let through.
+std::string verdict_details(const Verdict& verdict);
 
 // The pairs whose divergence is most worth a look: suspicious and sampling flips, then flips by
 // margin, then drift by size.

@@ -244,19 +244,6 @@ Json comparison_json(const RunComparison& comparison) {
       {"fingerprint_changes", array_of(comparison.fingerprint_changes, fingerprint_change_json)}};
 }
 
-Json verdict_json(const Verdict& verdict) {
-  Json reasons = Json::array();
-  for (const Reason& reason : verdict.reasons) {
-    reasons.push_back({{"outcome", name(reason.outcome)},
-                       {"subject", json_text(reason.subject)},
-                       {"text", json_text(reason.text)}});
-  }
-  return {{"outcome", name(verdict.outcome)},
-          {"level", number(verdict.level)},
-          {"sentence", json_text(verdict.sentence)},
-          {"reasons", std::move(reasons)}};
-}
-
 Json run_summary_json(const RunRecord& run, const RunComparison& comparison,
                       const Verdict& verdict) {
   return {{"run", json_text(run.id)},

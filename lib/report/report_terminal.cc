@@ -9,8 +9,6 @@
 namespace isobit {
 namespace {
 
-constexpr size_t kMaxReasons = 12;
-
 bool is_compared(const RunComparison& comparison, const CellComparison& cell) {
   return comparison.kind == ComparisonKind::kBetweenRuns || !cell.is_reference ||
          !cell.pairs.empty();
@@ -64,18 +62,6 @@ std::string axes_table(const RunComparison& comparison) {
                      {"drift", Align::kRight},
                      {"flips", Align::kRight}},
                     rows);
-}
-
-std::string verdict_text(const Verdict& verdict) {
-  std::string out = visible_text(verdict.sentence) + "\n";
-  for (size_t i = 0; i < std::min(verdict.reasons.size(), kMaxReasons); ++i) {
-    const Reason& reason = verdict.reasons[i];
-    out += fmt::format("  {}: {}: {}\n", name(reason.outcome), visible_text(reason.subject, 200),
-                       visible_text(reason.text, 400));
-  }
-  if (verdict.reasons.size() > kMaxReasons)
-    out += fmt::format("  and {} more reasons\n", verdict.reasons.size() - kMaxReasons);
-  return out;
 }
 
 }  // namespace isobit

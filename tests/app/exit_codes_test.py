@@ -97,7 +97,6 @@ class ExitCodes(ProgramTest):
 
     def test_4_for_what_this_version_cannot_do(self):
         self.isobit("run", TINY, "--axis", "engine.prefix_cache=off,warm", expect=4)
-        self.isobit("run", TINY, "--check", "0", expect=4)
         self.run_audit()
         self.assertIn(".html", self.isobit("report", "latest", "--store", self.store, "-o", "r.html", expect=4).err)
         self.assertFalse(os.path.exists(self.path("r.html")))

@@ -75,8 +75,9 @@ TEST_CASE("incomplete answers are never the same, at any level") {
   CHECK(at(1, a, answer({1, 9}, FinishReason::kError)) == Sameness::kDifferent);
 }
 
-TEST_CASE("only levels 1 and 2 exist") {
-  CHECK_FALSE(level_from_number(0));
+TEST_CASE("only levels 0, 1 and 2 exist") {
+  CHECK(number(*level_from_number(0)) == 0);
+  CHECK_FALSE(level_from_number(-1));
   CHECK_FALSE(level_from_number(3));
   CHECK(number(*level_from_number(2)) == 2);
 }

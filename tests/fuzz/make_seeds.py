@@ -279,10 +279,27 @@ def prompts_seeds():
     yield json.dumps({"prompt": "x", "output_tokens_count": 5}).encode()
 
 
+def policy_seeds():
+    for path in sorted(Path(__file__).parents[2].glob("examples/policies/*.json")):
+        yield path.read_bytes()
+    yield json.dumps({
+        "name": "p", "level": 2, "must_match": ["model.weights.stored_root", "prompts"],
+        "expected_changes": {"expected": ["software.*"], "allowed": ["*"], "unexpected": "fail"},
+        "rules": [{"id": "r", "metric": "token_mismatch_rate", "scope": "axis",
+                   "against": "reference", "where": {"cells": ["a*"], "axes": {"a.b": "8"},
+                                                     "tags": "t", "prompts": []},
+                   "min": 0, "max": 0.5, "severity": "warn", "confidence": "bound"}],
+        "coverage": {"min_prompts": 1, "min_samples": 2, "cells": ["*"]},
+        "overrides": [{"rule": "r", "cell": "c", "prompt": "p", "reason": "x",
+                       "expires": "2026-12-31"}],
+        "tiers": [{"name": "a", "tags": ["x"], "level": 1}, {"name": "b"}]}).encode()  # fmt: skip
+
+
 SEEDS = {
     "safetensors": safetensors_seeds, "gguf": gguf_seeds, "tokenizer": tokenizer_seeds,
     "template_source": template_source_seeds, "template_data": template_data_seeds,
     "config": config_seeds, "folder": folder_seeds, "prompts": prompts_seeds,
+    "policy": policy_seeds,
 }  # fmt: skip
 
 

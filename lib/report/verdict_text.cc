@@ -1,0 +1,165 @@
+// A verdict for a terminal of 80 columns: the sentence and its reasons, and for a gate the tables
+// that the reasons rest on.
+#include <fmt/format.h>
+
+#include "gate/metrics.h"
+#include "report/report.h"
+#include "report/text_table.h"
+#include "report/untrusted_text.h"
+
+namespace isobit {
+namespace {
+
+constexpr size_t kMaxReasons = 12;
+constexpr size_t kMaxNotes = 12;
+constexpr size_t kMaxChanges = 15;
+constexpr size_t kMaxRules = 40;
+constexpr size_t kValueCharacters = 20;
+
+std::string shortened(const std::optional<std::string>& value) {
+  return value ? visible_text(*value, kValueCharacters) : "unknown";
+}
+
+std::string more_line(size_t total, size_t shown, const char* what) {
+  return total > shown ? fmt::format("and {} more {}\n", total - shown, what) : std::string();
+}
+
+std::string figure_cell(const RuleUnit& unit, const Metric& metric) {
+  const Figure& figure = unit.figure;
+  if (figure.state != FigureState::kKnown) return figure.missing;
+  const std::string value = figure_text(metric, figure.value);
+  return figure.counted.empty() ? value : value + ": " + figure.counted;
+}
+
+// "load.concurrency=8 (and 2 more)": the unit that decides, and how many others were looked at.
+std::string unit_cell(const RuleResult& result, const RuleUnit& unit) {
+  const size_t others = result.units.size() - 1;
+  return others == 0 ? unit.unit : fmt::format("{} (of {})", unit.unit, result.units.size());
+}
+
+std::string verdict_cell(const RuleResult& result, const RuleUnit* unit) {
+  if (!result.let_through.empty()) return "let through";
+  if (unit == nullptr) return "-";
+  return unit->outcome == Outcome::kPass && !unit->holds ? "info" : name(result.outcome);
+}
+
+std::vector<std::string> rule_row(const RuleResult& result) {
+  const Metric* metric = find_metric(result.rule.metric);
+  const RuleUnit* unit = result.deciding();
+  const std::string id =
+      result.tier.empty() ? result.rule.id : result.rule.id + ", tier " + result.tier;
+  const std::string verdict = verdict_cell(result, unit);
+  const std::string limit = limit_text(result.rule);
+  if (unit == nullptr || metric == nullptr)
+    return {id, verdict, limit, "-", "nothing to compare", "", ""};
+  std::string interval = interval_words(*unit, result.rule);
+  if (interval.starts_with("95 %: ")) interval.erase(0, 6);
+  return {id,
+          verdict,
+          limit,
+          unit_cell(result, *unit),
+          figure_cell(*unit, *metric),
+          interval,
+          deciding_text(unit->figure)};
+}
+
+std::string rules_table(const Verdict& verdict) {
+  std::vector<std::vector<std::string>> rows;
+  for (size_t i = 0; i < std::min(verdict.rules.size(), kMaxRules); ++i)
+    rows.push_back(rule_row(verdict.rules[i]));
+  if (rows.empty()) return {};
+  return text_table({{"rule", Align::kLeft},
+                     {"verdict", Align::kLeft},
+                     {"limit", Align::kLeft},
+                     {"in", Align::kLeft},
+                     {"figure", Align::kLeft},
+                     {"95 %", Align::kLeft},
+                     {"decided by", Align::kLeft}},
+                    rows) +
+         more_line(verdict.rules.size(), kMaxRules, "rules");
+}
+
+std::string price(const TierResult& tier, double Timings::*what) {
+  if (!tier.base || !tier.candidate) return "-";
+  return fmt::format("{:.3g} -> {:.3g}", (*tier.base).*what, (*tier.candidate).*what);
+}
+
+std::vector<std::string> tier_row(const TierResult& tier) {
+  const Figure& match = tier.match;
+  const bool known = match.state == FigureState::kKnown;
+  return {tier.tier.name,
+          fmt::format("{}", number(tier.tier.level)),
+          fmt::format("{}", tier.n_prompts),
+          known ? fmt::format("{:.1f} %", 100 * match.value) : "-",
+          known && match.interval95 ? fmt::format("{:.1f}-{:.1f} %", 100 * match.interval95->low,
+                                                  100 * match.interval95->high)
+                                    : "-",
+          price(tier, &Timings::tokens_per_s),
+          price(tier, &Timings::ttft_p50_ms),
+          price(tier, &Timings::latency_p95_ms)};
+}
+
+std::string tiers_table(const Verdict& verdict) {
+  if (verdict.tiers.empty()) return {};
+  std::vector<std::vector<std::string>> rows;
+  for (const TierResult& tier : verdict.tiers) rows.push_back(tier_row(tier));
+  return "\ntiers, base -> candidate:\n" + text_table({{"tier", Align::kLeft},
+                                                       {"level", Align::kRight},
+                                                       {"prompts", Align::kRight},
+                                                       {"same", Align::kRight},
+                                                       {"95 %", Align::kRight},
+                                                       {"tok/s/request", Align::kRight},
+                                                       {"TTFT p50 ms", Align::kRight},
+                                                       {"p95 ms", Align::kRight}},
+                                                      rows);
+}
+
+std::string changes_table(const Verdict& verdict) {
+  if (verdict.changes.empty()) return {};
+  std::vector<std::vector<std::string>> rows;
+  for (size_t i = 0; i < std::min(verdict.changes.size(), kMaxChanges); ++i) {
+    const ChangeNote& note = verdict.changes[i];
+    rows.push_back({std::string(name(note.change.item_class)) + "." + note.change.name,
+                    shortened(note.change.base) + " -> " + shortened(note.change.candidate),
+                    name(note.expectation), note.effect});
+  }
+  return "\nchanged in the fingerprint:\n" +
+         text_table({{"item", Align::kLeft},
+                     {"base -> candidate", Align::kLeft},
+                     {"policy", Align::kLeft},
+                     {"what it can affect", Align::kLeft}},
+                    rows) +
+         more_line(verdict.changes.size(), kMaxChanges, "items");
+}
+
+std::string notes_text(const Verdict& verdict) {
+  std::string out;
+  for (size_t i = 0; i < std::min(verdict.notes.size(), kMaxNotes); ++i) {
+    const Reason& note = verdict.notes[i];
+    out += fmt::format("note: {}: {}\n", visible_text(note.subject, 200),
+                       visible_text(note.text, 400));
+  }
+  return out.empty() ? out : "\n" + out + more_line(verdict.notes.size(), kMaxNotes, "notes");
+}
+
+}  // namespace
+
+std::string verdict_text(const Verdict& verdict) {
+  std::string out = visible_text(verdict.sentence) + "\n";
+  for (size_t i = 0; i < std::min(verdict.reasons.size(), kMaxReasons); ++i) {
+    const Reason& reason = verdict.reasons[i];
+    out += fmt::format("  {}: {}: {}\n", name(reason.outcome), visible_text(reason.subject, 200),
+                       visible_text(reason.text, 400));
+  }
+  if (verdict.reasons.size() > kMaxReasons)
+    out += fmt::format("  and {} more reasons\n", verdict.reasons.size() - kMaxReasons);
+  return out;
+}
+
+std::string verdict_details(const Verdict& verdict) {
+  const std::string rules = rules_table(verdict);
+  return (rules.empty() ? "" : "\n" + rules) + tiers_table(verdict) + changes_table(verdict) +
+         notes_text(verdict);
+}
+
+}  // namespace isobit

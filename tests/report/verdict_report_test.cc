@@ -1,0 +1,78 @@
+// A gate's verdict as JSON and on a terminal: it keeps to its schema, fits 80 columns, and shows
+// hostile names as escapes.
+#include <doctest/doctest.h>
+
+#include <sstream>
+
+#include "report/report.h"
+#include "report/untrusted_text.h"
+#include "tests/gate/gated_runs.h"
+#include "tests/report/schema_check.h"
+
+using namespace isobit;
+using namespace isobit::testing;
+
+namespace {
+
+constexpr const char* kMembers = R"(
+  "tiers": [{"name": "exact", "tags": ["t"], "level": 2}, {"name": "rest", "level": 0}],
+  "expected_changes": {"expected": ["software.nothing"], "unexpected": "warn"},
+  "rules": [
+    {"id": "first", "metric": "first_flip_position", "scope": "axis", "min": 3, "severity": "info"},
+    {"id": "slow", "metric": "latency_p95_ratio", "max": 1},
+    {"id": "bound", "metric": "token_mismatch_rate", "max": 0.1, "confidence": "bound"},
+    {"id": "empty", "metric": "token_flips", "scope": "cell", "max": 0, "where": {"cells": "x"}}],
+  "overrides": [{"cell": "load.concurrency=32", "reason": "known", "expires": "2026-12-31"}])";
+
+Verdict eventful_verdict() {
+  RunRecord base = clean_run(8, 2), candidate = clean_run(8, 2);
+  for (RunRecord* run : {&base, &candidate}) run->requests[0].tags = {"t"};
+  flip(candidate, 1, 0);
+  flip(candidate, 1, 3);
+  candidate.fingerprint.items.push_back(
+      item(FingerprintClass::kHardware, "gpu", std::string(300, 'x') + "\x1b[31m"));
+  return gate_with(base, candidate, kMembers);
+}
+
+void check_schema(const Verdict& verdict) {
+  const Json json = parse_json(json_line(verdict_json(verdict)), "verdict");
+  for (const std::string& error : SchemaCheck("verdict.schema.json").errors(json))
+    FAIL_CHECK(error);
+}
+
+}  // namespace
+
+TEST_CASE("the JSON verdict keeps to its schema, whatever the verdict") {
+  check_schema(eventful_verdict());
+  check_schema(gate_with(clean_run(), clean_run(), "", 2));
+  check_schema(check_run(compare_within_run(clean_run()), Level::kStatistical));
+  Json wrong = verdict_json(eventful_verdict());
+  wrong["rules"][0]["units"][0]["figure"].erase("deciding");
+  CHECK_FALSE(SchemaCheck("verdict.schema.json").errors(wrong).empty());
+}
+
+TEST_CASE("the tables of a verdict fit 80 columns and show rules, tiers, changes and notes") {
+  const std::string text = verdict_details(eventful_verdict());
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    CAPTURE(line);
+    CHECK(display_width(line) <= 80);
+    CHECK(line.find('\x1b') == std::string::npos);
+  }
+  for (const char* part : {"rule ", "same-bits", "within-noise", "tiers, base -> candidate",
+                           "exact", "changed in the fingerprint", "hardware.gpu", "note: override"})
+    CHECK(contains(text, part));
+  CHECK(verdict_details(gate_with(clean_run(), clean_run(), "", 1)).find("tiers") ==
+        std::string::npos);
+}
+
+TEST_CASE("names in a policy are shown, never obeyed") {
+  const Verdict verdict = gate_with(
+      clean_run(), clean_run(),
+      "\"tiers\": [{\"name\": \"\\u001b[2J\\u202e\", \"level\": 1}], \"rules\": [{\"id\": "
+      "\"\\u0007\\nid\", \"metric\": \"token_flips\", \"max\": -1}]");
+  const std::string text = verdict_text(verdict) + verdict_details(verdict);
+  for (const char c : text) CHECK((c == '\n' || (c >= ' ' && c != '\x7f')));
+  CHECK(contains(text, "\\x07"));
+  check_schema(verdict);
+}
