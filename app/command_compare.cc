@@ -6,6 +6,7 @@
 #include "app/run_refs.h"
 #include "base/error.h"
 #include "report/report.h"
+#include "report/report_figures.h"
 
 namespace isobit::app {
 namespace {
@@ -23,6 +24,38 @@ std::string why_nothing(const RunRecord& base, const RunRecord& candidate) {
   return fmt::format("nothing is comparable between {} and {}: {}", base.id, candidate.id, reason);
 }
 
+// What a reader of the numbers should know of the runs they come from.
+void tell_of_gaps(const RunComparison& comparison, Console& console) {
+  for (const RunSide* run : {&comparison.base, &comparison.candidate}) {
+    const bool told = run == &comparison.candidate && run->id == comparison.base.id;
+    if (told || run->status == "complete") continue;
+    console.warn(
+        fmt::format("run {} is not complete: what it lacks counts as missing, never as the "
+                    "same; `isobit run --resume` finishes it",
+                    run->id));
+  }
+  const size_t n_only_base = comparison.prompts_only_in_base.size();
+  const size_t n_only_candidate = comparison.prompts_only_in_candidate.size();
+  if (comparison.totals.n_pairs > 0 && n_only_base + n_only_candidate > 0) {
+    console.warn(
+        fmt::format("prompts that only one run has are left out: {} of the base, {} of the "
+                    "candidate",
+                    n_only_base, n_only_candidate));
+  }
+}
+
+int exit_code_of(const RunComparison& comparison) {
+  const PairCounts& totals = comparison.totals;
+  if (totals.n_pairs == 0) return kUnsupported;
+  if (totals.numeric_divergences + totals.token_divergences + totals.finish_differences > 0)
+    return kDiverged;
+  if (totals.bit_matches == totals.n_pairs) return kOk;
+  if (totals.unsupported > 0) return kUnsupported;
+  const bool complete =
+      comparison.base.status == "complete" && comparison.candidate.status == "complete";
+  return complete ? kInconclusive : kIncomplete;
+}
+
 }  // namespace
 
 std::function<int()> declare_compare(CLI::App& app, Session& session) {
@@ -31,25 +64,25 @@ std::function<int()> declare_compare(CLI::App& app, Session& session) {
       ->required();
   app.add_option("CAND", arguments->candidate, "Run to compare with it")->required();
   app.add_flag("--exit-code", arguments->exit_code,
-               "Exit 1 when anything differs, 4 when nothing is comparable");
+               "Exit 1 when anything differs, 4 when nothing is comparable, 5 or 8 when answers "
+               "are missing");
   return [arguments, &session] {
     const RunRecord base = load_run(arguments->base, session.flags.store),
                     candidate = load_run(arguments->candidate, session.flags.store);
-    const RunComparison comparison = compare_runs(base, candidate);
+    const RunComparison comparison = compare_runs(base, candidate, {.detail = Detail::kFull});
+    tell_of_gaps(comparison, session.console);
     if (comparison.totals.n_pairs == 0) session.console.warn(why_nothing(base, candidate));
     if (session.flags.json) {
       session.console.result(json_line(comparison_json(comparison)));
     } else {
-      session.console.result(fmt::format("base {}  candidate {}\n\n{}\n{}", base.id, candidate.id,
-                                         cells_table(comparison), axes_table(comparison)));
+      session.console.result(fmt::format("base {}  candidate {}\n\n{}\n{}{}", base.id, candidate.id,
+                                         cells_table(comparison), axes_table(comparison),
+                                         figures_text(comparison)));
       session.console.suggest(
           fmt::format("isobit gate {} {} --level 1{}", shell_word(arguments->base),
                       shell_word(arguments->candidate), store_option(session.flags)));
     }
-    if (!arguments->exit_code) return kOk;
-    const PairCounts& totals = comparison.totals;
-    if (totals.n_pairs == 0) return kUnsupported;
-    return totals.bit_matches == totals.n_pairs ? kOk : kDiverged;
+    return arguments->exit_code ? exit_code_of(comparison) : kOk;
   };
 }
 

@@ -64,12 +64,12 @@ std::function<int()> declare_report(CLI::App& app, Session& session) {
     const Level level = level_argument(arguments->level);
     for (const std::string& path : arguments->outputs) writer_for(path);  // before any work
     const RunRecord base = load_run(arguments->run, session.flags.store);
-    RunComparison comparison = compare_within_run(base);
+    RunComparison comparison = compare_within_run(base, {.detail = Detail::kFull});
     Verdict verdict = check_run(comparison, level);
     if (!arguments->candidate.empty()) {
       const RunRecord candidate = load_run(arguments->candidate, session.flags.store);
       const RunComparison within = compare_within_run(candidate);
-      comparison = compare_runs(base, candidate);
+      comparison = compare_runs(base, candidate, {.detail = Detail::kFull});
       GateRequest request;
       request.level = level;
       request.candidate_within = &within;

@@ -1,6 +1,7 @@
 #include "compare/certificates.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "compare/recorded_samples.h"
@@ -98,6 +99,8 @@ Certificates certify(const RunComparison& comparison, const RunRecord& base,
   std::ranges::stable_sort(result.prompts, {}, &PromptMargin::least_margin_nats);
   if (!result.two_epsilon_nats) {
     result.refusal = "no compared row lists two tokens on both sides, so no drift is known";
+  } else if (std::isinf(*result.two_epsilon_nats)) {
+    result.refusal = "a row moved by more than its top lists can show";
   } else if (result.prompts.empty()) {
     result.refusal = "no greedy answer has its margins recorded";
   }

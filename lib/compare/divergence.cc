@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include "base/error.h"
@@ -48,6 +49,25 @@ void add_gap(Divergence& result, GapKind kind, Side side,
   if (!known) result.gaps.push_back({.kind = kind, .side = side, .position = position});
 }
 
+// What differs between two rows, as far as it was recorded.
+struct RowChange {
+  bool same = false;    // known to be the same row, or the same lists
+  bool moved = false;   // known to differ
+  bool argmax = false;  // the most likely token differs
+};
+
+// Absent where nothing tells. Where the lists have too few tokens in common: a flip moved two
+// tokens past each other, by both margins at least, and any other move may be of any size.
+std::optional<double> drift_of(const TracePosition& a, const TracePosition& b, RowChange change) {
+  if (change.same) return 0;
+  if (const auto nats = gap_drift(a, b)) return nats;
+  if (!change.moved) return std::nullopt;
+  const auto of_a = margin_of(a);
+  const auto of_b = margin_of(b);
+  if (change.argmax && of_a && of_b) return static_cast<double>(*of_a) + *of_b;
+  return std::numeric_limits<double>::infinity();
+}
+
 // Compares the two sides position by position and keeps what it finds.
 class PairComparer {
  public:
@@ -75,7 +95,7 @@ class PairComparer {
   void compare_row(int32_t i);
   void note_row_gaps(int32_t i);
   void note_drift(int32_t i, std::optional<Drift>& widest);
-  void note_gap_drift(int32_t i, bool same_row, bool argmax_differs);
+  void note_gap_drift(int32_t i, RowChange change);
   void note_numeric_divergence(int32_t i, bool hash, bool logprob, bool top);
   void note_token_divergence(int32_t i);
   void compare_endings();
@@ -164,7 +184,9 @@ void PairComparer::compare_row(int32_t i) {
     if (!result_.first_argmax_flip) result_.first_argmax_flip = i;
   }
   const bool hashes_agree = a.logits_hash && b.logits_hash && !hash;
-  note_gap_drift(i, hashes_agree || (!top && a.top.size() > 1 && b.top.size() > 1), argmax);
+  note_gap_drift(i, {.same = hashes_agree || (!top && a.top.size() > 1 && b.top.size() > 1),
+                     .moved = hash || logprob || top,
+                     .argmax = argmax});
   if (!hash && !logprob && !top) return;
   ++result_.n_numeric_differences;
   if (!result_.numeric) note_numeric_divergence(i, hash, logprob, top);
@@ -182,16 +204,15 @@ void PairComparer::note_row_gaps(int32_t i) {
   }
 }
 
-// `same_row`: nothing moved in what was recorded of it.
-void PairComparer::note_gap_drift(int32_t i, bool same_row, bool argmax_differs) {
-  const std::optional<double> nats = same_row ? 0.0 : gap_drift(reference_at(i), candidate_at(i));
+void PairComparer::note_gap_drift(int32_t i, RowChange change) {
+  const std::optional<double> nats = drift_of(reference_at(i), candidate_at(i), change);
   if (!nats) return;
   if (!result_.max_gap_drift || *nats > result_.max_gap_drift->nats)
     result_.max_gap_drift = GapDrift{.nats = *nats, .position = i};
-  if (options_.rows == nullptr) return;
+  if (options_.rows == nullptr || !std::isfinite(*nats)) return;
   if (const std::optional<float> margin = margin_of(reference_at(i))) {
     options_.rows->push_back(
-        {.margin = *margin, .gap_drift = static_cast<float>(*nats), .flipped = argmax_differs});
+        {.margin = *margin, .gap_drift = static_cast<float>(*nats), .flipped = change.argmax});
   }
 }
 

@@ -96,7 +96,7 @@ struct Drift {
 
 // The largest gap drift of the compared rows.
 struct GapDrift {
-  double nats = 0;
+  double nats = 0;  // infinite: a row moved, by more than its lists can show
   int32_t position = 0;
 };
 

@@ -39,5 +39,14 @@ Json spread_json(const AnswerSpread& spread);
 Json group_spread_json(const GroupSpread& group);
 Json price_json(const CellPrice& price);
 Json price_ratio_json(const PriceRatio& ratio);
+Json proportion_json(const Proportion& p);
+Json kind_json(DivergenceKind kind);
+Json kind_count_json(const KindCount& count);
+Json attribution_json(const Attribution& attribution);
+Json shared_suspicion_json(const SharedSuspicion& together);
+Json agreement_json(const TextAgreement& agreement);
+Json cell_agreement_json(const CellAgreement& agreement);
+Json flip_law_json(const FlipLawResult& result);
+Json certificates_json(const Certificates& certificates);
 
 }  // namespace isobit

@@ -35,14 +35,8 @@ Json counts_json(const PairCounts& c) {
           {"finish_differences", c.finish_differences},
           {"errors", c.errors},
           {"missing", c.missing},
-          {"unsupported", c.unsupported}};
-}
-
-Json proportion_json(const Proportion& p) {
-  return {{"matches", p.matches},
-          {"trials", p.trials},
-          {"wilson95", {p.wilson95.low, p.wilson95.high}},
-          {"failure_bound95", p.failure_bound95}};
+          {"unsupported", c.unsupported},
+          {"suspicious_flips", c.suspicious_flips}};
 }
 
 Json numeric_json(const std::optional<NumericDivergence>& d) {
@@ -94,6 +88,7 @@ Json divergence_json(const PairComparison& pair) {
   object["margin"] =
       number_or_null(d.token ? d.token->reference_margin : d.numeric->reference_margin);
   object["flip"] = pair.flip ? Json(name(*pair.flip)) : Json();
+  object["kinds"] = array_of(pair.kinds, kind_json);
   object["numeric"] = numeric_json(d.numeric);
   object["token"] = token_json(d.token);
   object["max_drift_before"] = drift_json(d.max_drift);
@@ -103,6 +98,7 @@ Json divergence_json(const PairComparison& pair) {
   object["top_agreement_after"] = or_null(d.top_agreement_after);
   object["argmax_flips"] = d.n_argmax_flips;
   object["positions_not_compared"] = d.n_not_compared;
+  object["agreement"] = pair.agreement ? agreement_json(*pair.agreement) : Json();
   return object;
 }
 
@@ -168,6 +164,9 @@ Json cell_json(const CellComparison& cell) {
           {"price", price_json(cell.price)},
           {"reference_price", price_json(cell.reference_price)},
           {"price_ratio", price_ratio_json(cell.price_ratio)},
+          {"shared_suspicions", array_of(cell.shared_suspicions, shared_suspicion_json)},
+          {"attribution", attribution_json(cell.attribution)},
+          {"agreement", cell_agreement_json(cell.agreement)},
           {"numeric_positions", cell.numeric_positions},
           {"token_positions", cell.token_positions},
           {"changed_values", texts_json(cell.changed_values)},
@@ -231,7 +230,13 @@ Json comparison_json(const RunComparison& comparison) {
       {"bit_match", proportion_json(comparison.bit_match)},
       {"noise",
        {{"counts", counts_json(comparison.noise)},
-        {"max_drift", drift_json(comparison.noise_drift)}}},
+        {"max_drift", drift_json(comparison.noise_drift)},
+        {"prompts", comparison.noisy_prompts}}},
+      {"tie_nats", comparison.tie_nats},
+      {"kinds", array_of(comparison.kinds, kind_count_json)},
+      {"flip_law", comparison.flip_law ? flip_law_json(*comparison.flip_law) : Json()},
+      {"certificates",
+       comparison.certificates ? certificates_json(*comparison.certificates) : Json()},
       {"cells", array_of(comparison.cells, cell_json)},
       {"axes", array_of(comparison.axes, axis_json)},
       {"group_changes", array_of(comparison.group_changes, group_change_json)},

@@ -5,6 +5,7 @@
 
 #include "compare/bits.h"
 #include "report/report.h"
+#include "report/report_figures.h"
 #include "report/report_phrases.h"
 #include "report/untrusted_text.h"
 
@@ -22,6 +23,7 @@ constexpr size_t kMaxDivergences = 8;
 constexpr size_t kMaxFingerprintChanges = 15;
 constexpr size_t kNameCharacters = 100;
 constexpr size_t kTextCharacters = 60;
+constexpr size_t kSentenceCharacters = 600;
 
 std::string code(std::string_view text, size_t max_characters = kNameCharacters) {
   return markdown_code(text, max_characters);
@@ -134,6 +136,15 @@ std::string group_changes(const RunComparison& comparison) {
   return out + more(comparison.group_changes.size(), kMaxGroupChanges, "changes");
 }
 
+std::string figures(const RunComparison& comparison) {
+  std::string out;
+  for (const FigureSection& section : figure_sections(comparison)) {
+    for (const std::string& sentence : section.sentences)
+      out += fmt::format("- {}: {}\n", section.title, code(sentence, kSentenceCharacters));
+  }
+  return out.empty() ? out : "\n### Figures\n\n" + out;
+}
+
 std::string token_words(const ReportInput& input, std::optional<int32_t> token_id) {
   if (!token_id) return "nothing (it had ended)";
   const auto text = input.token_texts.find(*token_id);
@@ -208,8 +219,9 @@ constexpr const char* kHowToRead =
     "differ in bits, and *flipped* when a "
     "token differs. The margin is the top-1 minus the top-2 logit: a flip at a small margin is "
     "rounding that tipped a near tie, "
-    "one at a large margin is *suspicious*. What follows a flip is another text and is not "
-    "compared. Missing evidence never "
+    "one at a large margin is *suspicious*. What follows a flip is another text: it is "
+    "compared only where it was computed once more over the reference's tokens. Missing evidence "
+    "never "
     "counts as the same.\n";
 
 struct Section {
@@ -251,6 +263,7 @@ std::string markdown_report(const ReportInput& input) {
       {cells(comparison), 5},
       {axes(comparison), 1},
       {group_changes(comparison), 2},
+      {figures(comparison), 2},
       {divergences(input), 4},
       {fingerprint_section(comparison), 3},
       {kHowToRead, 7},

@@ -103,6 +103,26 @@ TEST_CASE("what a certificate cannot rest on is said") {
   CHECK(found.n_not_greedy == 4);
 }
 
+TEST_CASE("a flip between rows that list no token in common moved by both margins at least") {
+  RunRecord run = clean_run();
+  flip(run, 1, 0, 1, 3.0f);  // a margin of 0.25 became one of 3 for a token from far below
+  const RunComparison comparison = full(run);
+  CHECK(comparison.cells[1].max_gap_drift->nats == 3.25);
+  CHECK(comparison.certificates->two_epsilon_nats == 3.25);
+  CHECK(comparison.certificates->certified.matches == 0);
+}
+
+TEST_CASE("a row that moved by an amount its lists do not show leaves nothing certified") {
+  RunRecord run = clean_run();
+  TracePosition& p = trace_of(run, 1, 0).positions[2];
+  p.logits_hash = row_hash(31);
+  p.top.resize(1);
+  const Certificates found = *full(run).certificates;
+  CHECK(found.refusal == "a row moved by more than its top lists can show");
+  CHECK(found.certified.trials == 0);
+  CHECK(found.request_id == "p0");
+}
+
 TEST_CASE("a NaN margin is no margin") {
   RunRecord run = clean_run();
   trace_of(run, 0, 1).positions[2].margin = std::nanf("");

@@ -69,8 +69,9 @@ TEST_CASE("forced rows after the flip count as compared, with their drift and ar
   CHECK(d.max_drift_forced->nats == 0.25);
   CHECK(d.max_drift_forced->nats_position == 2);
   CHECK(d.top_agreement_after == 0.75);  // both of two tokens at 2, one of two at 3
-  CHECK(d.max_gap_drift->nats == 0.25);  // at position 2 one of two tokens moved by that much
-  CHECK(d.max_gap_drift->position == 2);
+  // At the flip the lists share no token: both margins of 0.25. At position 2 it is 0.25.
+  CHECK(d.max_gap_drift->nats == 0.5);
+  CHECK(d.max_gap_drift->position == 1);
 }
 
 TEST_CASE("rows over another answer are not evidence about this one") {

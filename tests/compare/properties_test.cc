@@ -181,7 +181,7 @@ TEST_CASE("a NaN logprob is missing evidence on whichever side, and spoils no fi
     CHECK(comparison.cells[1].pairs[2].divergence.has_gap(GapKind::kNonFinite));
     CHECK(comparison.cells[1].pairs[2].sameness(Level::kBitwise) != Sameness::kSame);
     CHECK(comparison.cells[1].max_drift->nats == 0);
-    CHECK(comparison.certificates->two_epsilon_nats == 0.0);
+    CHECK(comparison.certificates->two_epsilon_nats == 0.0);  // the rows' hashes are the same
     CHECK(comparison.cells[1].spread.std_top1_prob == 0.0);
   }
 }

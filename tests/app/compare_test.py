@@ -1,0 +1,97 @@
+"""`isobit compare`: what it prints, and its exit codes, on runs that are whole, cut off, disturbed or strangers."""
+
+import json
+import os
+import sqlite3
+import unittest
+
+from program import SOURCE, ProgramTest
+
+TABLE_WORDS = ("cell", "samples", "same", "bits", "drift", "flips", "missing", "state")
+
+
+class Compare(ProgramTest):
+    def compare(self, *arguments, expect=0):
+        return self.isobit("compare", "latest~1", "latest", "--store", self.store, *arguments, expect=expect)
+
+    def two_runs(self, *arguments):
+        for _ in range(2):
+            self.run_audit("--axis", "load.concurrency=1,8", *arguments)
+
+    def disturb(self, sql):
+        """Changes the latest run as a fault would have left it."""
+        with sqlite3.connect(self.store) as db:
+            newest = db.execute("SELECT max(run_key) FROM run").fetchone()[0]
+            changed = db.execute(sql.replace("NEWEST", str(newest))).rowcount
+        db.close()
+        self.assertGreater(changed, 0, sql)
+
+    def test_two_runs_that_are_the_same_have_little_to_say(self):
+        self.two_runs()
+        r = self.compare("--exit-code", expect=0)
+        for word in TABLE_WORDS + ("certificates", "8 of 8 prompts", "price", "tokens/s"):
+            self.assertIn(word, r.out)
+        for word in ("why answers differ", "suspicious", "flip law", "distinct outputs", "how much alike"):
+            self.assertNotIn(word, r.out)
+        self.assertTrue(all(len(line) <= 80 for line in r.out.splitlines()[1:]), r.out)
+
+    def test_the_json_form_has_every_figure_of_the_schema(self):
+        self.two_runs()
+        comparison = self.compare("--json").json
+        with open(os.path.join(SOURCE, "schemas", "comparison.schema.json"), encoding="utf-8") as f:
+            schema = json.load(f)
+        self.assertEqual(set(comparison), set(schema["required"]))
+        self.assertEqual(set(comparison["cells"][0]), set(schema["$defs"]["cell"]["required"]))
+        self.assertEqual(comparison["certificates"]["certified"]["matches"], 8)
+        self.assertEqual(comparison["flip_law"]["refusal"], "no row drifted")
+        self.assertGreater(comparison["cells"][1]["price"]["tokens_per_s"], 0)
+
+    def test_1_where_answers_differ_with_the_kind(self):
+        self.run_audit()
+        r = self.run_audit("--set", "engine.kernel_set=cpu-adaptive", expect=None)
+        if r.code == 3:
+            self.skipTest("SKIPPED: built without OpenBLAS")
+        r = self.compare("--exit-code", expect=1)
+        self.assertIn("why answers differ", r.out)
+        self.assertIn("environment: ", r.out)
+
+    def test_4_for_runs_of_different_prompts(self):
+        self.run_audit("--prompts", "smoke")
+        self.run_audit("--prompts", "edge")
+        r = self.compare("--exit-code", expect=4)
+        self.assertIn("nothing is comparable", r.err)
+        self.assertIn("their prompts or parameters differ", r.err)
+        self.compare(expect=0)
+
+    def test_4_for_runs_without_a_cell_in_common(self):
+        self.run_audit("--set", "load.concurrency=2", "--axis", "engine.chunked_prefill=off,16")
+        self.run_audit("--set", "load.concurrency=2", "--axis", "engine.threads=1,2")
+        r = self.compare("--exit-code", expect=None)
+        if r.code == 4:
+            self.assertIn("no cell in common", r.err)
+
+    def test_prompts_of_only_one_run_are_left_out_and_counted(self):
+        prompts = [json.dumps({"id": f"p{i}", "prompt_token_ids": [10 + i, 20], "max_tokens": 4}) for i in range(4)]
+        self.run_audit("--prompts", self.write("a.jsonl", "\n".join(prompts)))
+        self.run_audit("--prompts", self.write("b.jsonl", "\n".join(prompts[1:])))
+        r = self.compare("--exit-code", expect=0)
+        self.assertIn("prompts that only one run has are left out: 1 of the base, 0 of the candidate", r.err)
+
+    def test_8_for_a_run_that_was_cut_off_and_5_for_answers_that_were_lost(self):
+        self.two_runs()
+        self.disturb("DELETE FROM sample WHERE prompt_index = 3 AND run_key = NEWEST")
+        r = self.compare("--exit-code", expect=5)
+        self.assertIn("2", r.out)
+        self.disturb("UPDATE run SET status = 'running' WHERE run_key = NEWEST")
+        r = self.compare("--exit-code", expect=8)
+        self.assertIn("is not complete: what it lacks counts as missing, never as the same", r.err)
+
+    def test_a_clock_that_jumped_is_told_and_left_out(self):
+        self.two_runs()
+        self.disturb("UPDATE sample SET total_ms = -5 WHERE prompt_index < 2 AND run_key = NEWEST")
+        r = self.compare("--exit-code", expect=0)
+        self.assertIn("the times of 4 answers cannot be", r.out)
+
+
+if __name__ == "__main__":
+    unittest.main()
