@@ -106,6 +106,11 @@ std::string fragile_text(const std::vector<const PromptMargin*>& fragile) {
   return text;
 }
 
+std::string where_text(const Certificates& c) {
+  if (*c.two_epsilon_nats == 0) return {};
+  return fmt::format(" ({}, {} at position {})", shown(c.cell), shown(c.request_id), c.position);
+}
+
 FigureSection certificates_section(const RunComparison& comparison) {
   FigureSection section{.title = "certificates"};
   if (!comparison.certificates) return section;
@@ -116,9 +121,9 @@ FigureSection certificates_section(const RunComparison& comparison) {
   }
   section.sentences.push_back(fmt::format(
       "{} of {} prompts ({}) cannot flip under any drift seen: every margin is above {:.3g} nat, "
-      "the largest gap drift of {} rows",
+      "the largest gap drift of {} rows{}",
       c.certified.matches, c.certified.trials, interval_text(c.certified.wilson95),
-      *c.two_epsilon_nats, c.n_rows));
+      *c.two_epsilon_nats, c.n_rows, where_text(c)));
   const std::vector<const PromptMargin*> fragile = c.fragile();
   if (!fragile.empty()) section.sentences.push_back(fragile_text(fragile));
   return section;

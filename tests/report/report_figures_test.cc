@@ -89,6 +89,7 @@ TEST_CASE("every figure that has something to say is said") {
       has(text, "flip law at the median drift of 0.002 nat, 25 % of choices flip at a margin of"));
   CHECK(has(text, "flips in 14 prompts"));
   CHECK(has(text, "certificates 0 of 40 prompts"));
+  CHECK(has(text, "(load.concurrency=32, p30 at position 2)"));
   CHECK(has(text, "40 fragile, the narrowest p0 (0.001 nat at position 1)"));
   CHECK(has(text,
             "distinct outputs load.concurrency=8: p0 gave 2 outputs in 2 answers (the "
