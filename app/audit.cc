@@ -34,8 +34,6 @@ namespace isobit::app {
 namespace {
 
 constexpr int64_t kMaxBatchTokens = 2048;
-constexpr const char* kTargetPrefix =
-    "isobit:";  // what follows is the model's path, so that --resume finds it
 
 double now_ms() {
   return std::chrono::duration<double, std::milli>(
@@ -104,13 +102,6 @@ std::map<std::string, std::string> allowed_variables() {
   return out;
 }
 
-std::unique_ptr<BuiltinTarget> make_target(const LoadedModel& model, int n_threads) {
-  BuiltinDefaults defaults;
-  defaults.n_threads = n_threads;
-  defaults.max_batch_tokens = kMaxBatchTokens;
-  return std::make_unique<BuiltinTarget>(*model.checkpoint, model.token_bytes, defaults);
-}
-
 void show_progress(const RunProgress& p, Console& console) {
   const double seconds = p.elapsed_ms / 1e3;
   const double rate = seconds > 0 ? static_cast<double>(p.generated_tokens) / seconds : 0;
@@ -135,13 +126,8 @@ RunOptions run_options(const AuditSetup& setup, std::span<const Request> request
                        Console& console) {
   RunOptions options;
   options.requests = requests;
-  options.limits = {
-      .context_tokens = static_cast<int32_t>(setup.model.checkpoint->config().max_positions),
-      .max_concurrency = kMaxConcurrency};
-  const Tokenizer* tokenizer = setup.model.text.tokenizer.get();
-  options.neighbour_tokens = [tokenizer](int32_t n, uint64_t seed) {
-    return neighbour_tokens(*tokenizer, n, seed);
-  };
+  options.limits = model_limits(setup.model);
+  options.neighbour_tokens = neighbour_source(setup.model);
   options.stop = &interrupted();
   options.now_ms = now_ms;
   options.on_progress = [&console](const RunProgress& p) { show_progress(p, console); };
@@ -174,6 +160,24 @@ void run_into(Store& store, const std::string& run_id, AuditSetup& setup, const 
 }
 
 }  // namespace
+
+std::unique_ptr<BuiltinTarget> make_target(const LoadedModel& model, int n_threads) {
+  BuiltinDefaults defaults;
+  defaults.n_threads = n_threads;
+  defaults.max_batch_tokens = kMaxBatchTokens;
+  return std::make_unique<BuiltinTarget>(*model.checkpoint, model.token_bytes, defaults);
+}
+
+ModelLimits model_limits(const LoadedModel& model) {
+  return {.context_tokens = static_cast<int32_t>(model.checkpoint->config().max_positions),
+          .max_concurrency = kMaxConcurrency};
+}
+
+NeighbourTokens neighbour_source(const LoadedModel& model) {
+  return [tokenizer = model.text.tokenizer.get()](int32_t n, uint64_t seed) {
+    return neighbour_tokens(*tokenizer, n, seed);
+  };
+}
 
 void declare_audit_options(CLI::App& app, AuditArguments& a) {
   app.add_option("MODEL", a.model, "Checkpoint folder or .gguf");

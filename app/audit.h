@@ -14,6 +14,7 @@
 #include "compare/run_comparison.h"
 #include "gate/verdict.h"
 #include "matrix/plan.h"
+#include "matrix/workload.h"
 #include "record/run_record.h"
 #include "targets/builtin_target.h"
 
@@ -41,6 +42,9 @@ struct AuditArguments {
   std::string now;  // what a chat template's clock says; empty: kPinnedNow, or what a run recorded
 };
 
+// What comes before the model's path in RunRecord::target.
+inline constexpr const char* kTargetPrefix = "isobit:";
+
 // The options that `run` and `plan` share.
 void declare_audit_options(CLI::App& app, AuditArguments& arguments);
 
@@ -63,6 +67,12 @@ void tell_of_templates(const AuditSetup& setup, Console& console);
 std::string recorded_clock(const Fingerprint& fingerprint);
 Fingerprint audit_fingerprint(const LoadedModel& model, const Plan& plan, int n_threads,
                               CanonicalRoot canonical_root = CanonicalRoot::skip);
+
+// The engine over a loaded model as runs use it, what it can take, and its neighbours' text.
+// `model` must outlive what is returned.
+std::unique_ptr<BuiltinTarget> make_target(const LoadedModel& model, int n_threads);
+ModelLimits model_limits(const LoadedModel& model);
+NeighbourTokens neighbour_source(const LoadedModel& model);
 
 // Throws Error(environment) when `store` is no store or cannot be created, before a model is loaded
 // for it.

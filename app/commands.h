@@ -37,14 +37,18 @@ struct Command {
 const std::vector<Command>& commands();
 
 std::function<int()> declare_bench(CLI::App& app, Session& session);
+std::function<int()> declare_bisect(CLI::App& app, Session& session);
 std::function<int()> declare_compare(CLI::App& app, Session& session);
 std::function<int()> declare_demo(CLI::App& app, Session& session);
 std::function<int()> declare_doctor(CLI::App& app, Session& session);
+std::function<int()> declare_explain(CLI::App& app, Session& session);
 std::function<int()> declare_fingerprint(CLI::App& app, Session& session);
 std::function<int()> declare_gate(CLI::App& app, Session& session);
 std::function<int()> declare_inspect(CLI::App& app, Session& session);
 std::function<int()> declare_plan(CLI::App& app, Session& session);
 std::function<int()> declare_policy(CLI::App& app, Session& session);
+std::function<int()> declare_reduce(CLI::App& app, Session& session);
+std::function<int()> declare_replay(CLI::App& app, Session& session);
 std::function<int()> declare_report(CLI::App& app, Session& session);
 std::function<int()> declare_run(CLI::App& app, Session& session);
 std::function<int()> declare_selftest(CLI::App& app, Session& session);

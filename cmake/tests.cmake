@@ -13,6 +13,8 @@ foreach(folder IN LISTS ISOBIT_LAYERS)
   endif()
 endforeach()
 
+target_sources(test_why PRIVATE tests/support/faulty_kernel_set.cc)
+
 # What scripts/oracle/template*.py hold against jinja2.
 add_executable(template_outcomes tests/oracle/template_outcomes.cc)
 target_link_libraries(template_outcomes PRIVATE isobit_text)

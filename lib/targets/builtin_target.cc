@@ -89,10 +89,15 @@ int BuiltinTarget::n_threads(const std::map<std::string, std::string>& settings)
                        : static_cast<int>(positive_integer("engine.threads", text));
 }
 
+const KernelSet& BuiltinTarget::kernels_of(
+    const std::map<std::string, std::string>& settings) const {
+  return seams_.find_kernels(value_or(settings, "engine.kernel_set", defaults_.kernel_set),
+                             isa(settings, defaults_.isa));
+}
+
 BuiltinTarget::Configured& BuiltinTarget::configure(
     const std::map<std::string, std::string>& settings) {
-  const KernelSet& kernels = seams_.find_kernels(
-      value_or(settings, "engine.kernel_set", defaults_.kernel_set), isa(settings, defaults_.isa));
+  const KernelSet& kernels = kernels_of(settings);
   const int threads = n_threads(settings);
   const std::string key = kernels.name + "/" + kernels.isa + "/" + std::to_string(threads);
   if (!configured_ || configured_->key != key) {
@@ -104,12 +109,24 @@ BuiltinTarget::Configured& BuiltinTarget::configure(
 
 void BuiltinTarget::run(const Workload& workload,
                         const std::function<void(size_t, Trace)>& on_trace) {
-  run_with_rows(workload, on_trace, {});
+  execute(workload, on_trace, {}, {});
 }
 
 void BuiltinTarget::run_with_rows(const Workload& workload,
                                   const std::function<void(size_t, Trace)>& on_trace,
                                   const RowSink& on_row) {
+  execute(workload, on_trace, on_row, {});
+}
+
+void BuiltinTarget::run_with_operators(const Workload& workload,
+                                       const std::function<void(size_t, Trace)>& on_trace,
+                                       const OperatorSink& on_operator) {
+  execute(workload, on_trace, {}, on_operator);
+}
+
+void BuiltinTarget::execute(const Workload& workload,
+                            const std::function<void(size_t, Trace)>& on_trace,
+                            const RowSink& on_row, const OperatorSink& on_operator) {
   EngineOptions options;
   options.kv_dtype =
       kv_dtype_from_name(value_or(workload.settings, "engine.kv_dtype", defaults_.kv_dtype));
@@ -123,7 +140,7 @@ void BuiltinTarget::run_with_rows(const Workload& workload,
     if (workload.items[index].recorded) on_trace(index, std::move(trace));
   };
   if (seams_.before_run) seams_.before_run(options);
-  configure(workload.settings).engine.run(requests, options, deliver, on_row);
+  configure(workload.settings).engine.run(requests, options, deliver, on_row, on_operator);
 }
 
 }  // namespace isobit

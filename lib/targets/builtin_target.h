@@ -48,8 +48,18 @@ class BuiltinTarget : public Target {
   void run_with_rows(const Workload& workload, const std::function<void(size_t, Trace)>& on_trace,
                      const RowSink& on_row);
 
+  // The same, with the output of every operator shown to `on_operator`: what `explain` asks.
+  void run_with_operators(const Workload& workload,
+                          const std::function<void(size_t, Trace)>& on_trace,
+                          const OperatorSink& on_operator);
+
+  // What computes a workload with these settings. Throws as find_kernels does.
+  const KernelSet& kernels_of(const std::map<std::string, std::string>& settings) const;
+
  private:
   struct Configured;
+  void execute(const Workload& workload, const std::function<void(size_t, Trace)>& on_trace,
+               const RowSink& on_row, const OperatorSink& on_operator);
   Configured& configure(const std::map<std::string, std::string>& settings);
   int n_threads(const std::map<std::string, std::string>& settings) const;
 

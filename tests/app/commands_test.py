@@ -11,7 +11,8 @@ from program import SOURCE, TINY, ProgramTest
 class Commands(ProgramTest):
     def test_every_command_shows_help_with_an_example(self):
         help_text = self.isobit("--help", expect=0).out
-        for command in ("demo", "doctor", "fingerprint", "inspect", "tokens", "plan", "run", "compare", "gate", "policy", "bench", "report", "selftest", "store"):
+        for command in ("demo", "doctor", "fingerprint", "inspect", "tokens", "plan", "run", "compare", "gate", "policy", "explain", "bisect", "reduce",
+                        "replay", "bench", "report", "selftest", "store"):
             self.assertIn(command, help_text)
             self.assertIn("isobit " + command, self.isobit(command, "--help", expect=0).out)
 
