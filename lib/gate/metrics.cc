@@ -106,6 +106,13 @@ const std::vector<Metric>& metrics() {
        false,
        true,
        std_top1_prob},
+      {"edit_similarity", "share", "how alike the tokens of two answers are, mean over answers",
+       kAnyScope, false, false, edit_similarity},
+      {"chrf", "share", "how alike their texts are (character n-grams), mean over answers",
+       kAnyScope, false, false, chrf},
+      {"embedding_cosine", "cosine",
+       "of the answers' mean hidden states, mean over answers (run --embeddings records them)",
+       kAnyScope, false, false, embedding_cosine},
   };
   return table;
 }
@@ -123,11 +130,11 @@ const Metric* find_metric(const std::string& name) {
 }
 
 bool needs_texts(const Policy& policy) {
-  return std::any_of(policy.rules.begin(), policy.rules.end(), [](const Rule& rule) {
-    const Metric* metric = find_metric(rule.metric);
-    return metric != nullptr && (metric->figure == edit_similarity || metric->figure == chrf ||
-                                 metric->figure == embedding_cosine);
-  });
+  const auto is_of_texts = [](const Rule& rule) {
+    return rule.metric == "edit_similarity" || rule.metric == "chrf" ||
+           rule.metric == "embedding_cosine";
+  };
+  return std::any_of(policy.rules.begin(), policy.rules.end(), is_of_texts);
 }
 
 std::string figure_text(const Metric& metric, double value) {

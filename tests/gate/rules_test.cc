@@ -35,6 +35,7 @@ Pair eventful() {
   flip(p.candidate, 2, 3);
   flip_suspiciously(p.base, p.candidate, 2, 4);
   drift(p.candidate, 2, 5, 0.5f);
+  trace_of(p.candidate, 2, 5).positions[1].top[1].logprob -= 0.25f;
   trace_of(p.candidate, 1, 6).finish_reason = FinishReason::kStopToken;
   trace_of(p.candidate, 2, 7).finish_reason = FinishReason::kError;
   set_times(p.base, 1);
@@ -75,7 +76,9 @@ TEST_CASE("every metric gives the figure that a hand gives") {
   CHECK(figure("max_drift_ulp", p) > 1000);
   CHECK(figure("max_flip_margin", p) == doctest::Approx(9));
   CHECK(figure("top_agreement", p) > 0.9);
-  CHECK(figure("max_gap_drift", p) > 0);
+  CHECK(figure("max_gap_drift", p) == doctest::Approx(0.25));
+  CHECK(figure("edit_similarity", p) < 1);
+  CHECK(figure("edit_similarity", p) > 0.9);
   CHECK(figure("throughput_ratio", p, "cell") == doctest::Approx(0.5));
   CHECK(figure("std_length", p, "cell") == 0);
   CHECK(figure("std_top1_prob", p, "cell") == doctest::Approx(0));
@@ -268,8 +271,11 @@ TEST_CASE("adding a rule never improves a verdict, one that fails makes it no be
         metrics()[static_cast<size_t>(chance(static_cast<int>(metrics().size())))];
     const std::string limit = "\"max\": 0." + std::to_string(chance(10));
     const Verdict before = gate_with(base, candidate, "", level);
-    const Verdict after = gate_with(
-        base, candidate, rule(std::string("\"metric\": \"") + metric.name + "\", " + limit), level);
+    const Verdict after =
+        gate_with(base, candidate,
+                  rule(std::string("\"metric\": \"") + metric.name + "\", \"scope\": \"" +
+                       name(metric.scopes.front()) + "\", " + limit),
+                  level);
     CHECK(precedence(after.outcome) >= precedence(before.outcome));
     const Verdict failing =
         gate_with(base, candidate, rule("\"metric\": \"token_flips\", \"max\": -1"), level);
