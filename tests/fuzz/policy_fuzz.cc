@@ -15,7 +15,9 @@ void read_hostile(std::string_view input) {
   expect(policy_to_json(again) == json, "a policy that does not come back from its own form");
   RunComparison empty;
   empty.kind = ComparisonKind::kBetweenRuns;
-  const Verdict verdict = gate(empty, {.policy = &policy});
+  GateRequest request;
+  request.policy = &policy;
+  const Verdict verdict = gate(empty, request);
   expect(verdict.outcome != Outcome::kPass, "a comparison of nothing that passes");
 }
 
