@@ -63,13 +63,6 @@ class Compare(ProgramTest):
         self.assertIn("their prompts or parameters differ", r.err)
         self.compare(expect=0)
 
-    def test_4_for_runs_without_a_cell_in_common(self):
-        self.run_audit("--set", "load.concurrency=2", "--axis", "engine.chunked_prefill=off,16")
-        self.run_audit("--set", "load.concurrency=2", "--axis", "engine.threads=1,2")
-        r = self.compare("--exit-code", expect=None)
-        if r.code == 4:
-            self.assertIn("no cell in common", r.err)
-
     def test_prompts_of_only_one_run_are_left_out_and_counted(self):
         prompts = [json.dumps({"id": f"p{i}", "prompt_token_ids": [10 + i, 20], "max_tokens": 4}) for i in range(4)]
         self.run_audit("--prompts", self.write("a.jsonl", "\n".join(prompts)))
