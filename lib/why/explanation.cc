@@ -23,6 +23,7 @@ ArmFinding describe_arm(const Arm& arm) {
   out.kernel_set = kernels.name;
   out.isa = kernels.isa;
   out.claims_invariance = kernels.claims.batch_invariant && kernels.claims.schedule_invariant;
+  out.rounds_to_bf16 = kernels.rounds_activations_to_bf16;
   return out;
 }
 

@@ -44,6 +44,7 @@ struct ArmFinding {
   std::string sample, cell;
   std::string kernel_set, isa;     // empty: not known
   bool claims_invariance = false;  // batch and schedule
+  bool rounds_to_bf16 = false;     // activations, between operators
   bool rerun = false;
   bool reproduced = false;
   std::optional<Divergence> from_record;  // of a re-run that differs

@@ -100,6 +100,11 @@ std::string clause_words(const Explanation& e) {
       fmt::format("clause: numeric contract section {}: {}\n", e.clause->section, e.clause->rule);
   const ArmFinding& candidate = e.candidate;
   if (candidate.kernel_set.empty()) return out;
+  if (candidate.rounds_to_bf16 != e.reference.rounds_to_bf16)
+    return out + fmt::format(
+                     "  and 3.1: activations stay f32 between operators; '{}' rounds them "
+                     "to bf16\n",
+                     (candidate.rounds_to_bf16 ? candidate : e.reference).kernel_set);
   if (candidate.claims_invariance && e.reference.claims_invariance)
     return out + fmt::format("  both arms' kernel sets claim to keep it ({}): this is a defect\n",
                              candidate.kernel_set);

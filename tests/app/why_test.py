@@ -33,9 +33,10 @@ class Why(ProgramTest):
         if r.code == 3 and "OpenBLAS" in r.err:
             self.skipTest("SKIPPED: built without OpenBLAS")
         self.assertEqual(r.code, 0, r.err)
-        found = [d for c in r.json["cells"] if c["cell"] == "load.concurrency=8" for d in c["first_divergences"]]
+        found = [f"latest/{c['cell']}/{d['request']}" for c in r.json["cells"] for d in c["first_divergences"]
+                 if re.fullmatch("load.concurrency=8,(engine.threads=1,)?engine.kernel_set=cpu-adaptive", c["cell"])]
         self.assertTrue(found, "the adaptive set did not diverge")
-        return f"latest/load.concurrency=8/{found[0]['request']}"
+        return found[0]
 
     def edit_store(self, statement, *values):
         with sqlite3.connect(self.store) as db:
@@ -77,6 +78,8 @@ class Why(ProgramTest):
         value = self.document("explanation", *self.with_store("explain", sample, "--base", "latest~1"))
         self.assertEqual(value["cause"], "operator")
         self.assertEqual([value[side]["kernel_set"] for side in ("reference", "candidate")], ["cpu", "cpu-adaptive"])
+        text = self.isobit(*self.with_store("explain", sample, "--base", "latest~1"), expect=0).out
+        self.assertIn("3.1: activations stay f32 between operators; 'cpu-adaptive' rounds them to bf16", text)
         self.assertEqual([value[side]["claims_invariance"] for side in ("reference", "candidate")], [True, False])
         self.assertGreaterEqual(value["largest_drift"]["ulp"], value["first"]["ulp"])
         found = self.document("bisection", *self.with_store("bisect", "latest~1", "latest"))
