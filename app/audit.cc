@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -12,46 +11,21 @@
 
 #include <fmt/format.h>
 
-#include "app/clock.h"
 #include "app/cores.h"
 #include "app/exit_codes.h"
-#include "app/forcing_over_run.h"
-#include "app/interruption.h"
-#include "app/recording_lock.h"
-#include "app/run_refs.h"
 #include "app/text_probes.h"
 #include "app/word_lists.h"
-#include "base/digest.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "kernels/registry.h"
 #include "matrix/axes.h"
 #include "matrix/plan_file.h"
-#include "matrix/runner.h"
 #include "store/store.h"
 
 namespace isobit::app {
 namespace {
 
 constexpr int64_t kMaxBatchTokens = 2048;
-
-double now_ms() {
-  return std::chrono::duration<double, std::milli>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
-std::string new_run_id(const RunRecord& header) {
-  const auto ns = std::chrono::system_clock::now().time_since_epoch().count();
-  return sha256_hex(fmt::format("{} {} {} {} {}", ns, ::getpid(), header.fingerprint.id,
-                                header.prompts_digest, header.plan_json))
-      .substr(0, 12);
-}
-
-int threads_of(const AuditArguments& arguments) {
-  return arguments.threads ? arguments.threads : n_cores();
-}
-
 // The distinct values of an axis over the plan's cells: "cpu", or "cpu,cpu-adaptive".
 std::vector<std::string> values_in_plan(const Plan& plan, const char* axis) {
   std::set<std::string> values;
@@ -61,15 +35,6 @@ std::vector<std::string> values_in_plan(const Plan& plan, const char* axis) {
 
 std::string joined(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ","));
-}
-
-// The most that any cell asks for.
-int most_threads(const Plan& plan, int by_default) {
-  int most = by_default;
-  for (const std::string& value : values_in_plan(plan, "engine.threads")) {
-    if (value != "all") most = std::max(most, std::stoi(value));
-  }
-  return most;
 }
 
 // What "best" became, per kernel set; a set that cannot run here stops the run before anything is
@@ -102,64 +67,19 @@ std::map<std::string, std::string> allowed_variables() {
   return out;
 }
 
-void show_progress(const RunProgress& p, Console& console) {
-  const double seconds = p.elapsed_ms / 1e3;
-  const double rate = seconds > 0 ? static_cast<double>(p.generated_tokens) / seconds : 0;
-  const double done =
-      static_cast<double>(p.n_cells_done) +
-      (p.cell_ended || p.n_cell_samples == 0
-           ? 0
-           : static_cast<double>(p.n_cell_samples_done) / static_cast<double>(p.n_cell_samples));
-  const double eta = done > 0 ? seconds / done * (static_cast<double>(p.n_cells) - done) : 0;
-  const std::string name = p.cell ? p.cell->name : "";
-  console.progress(static_cast<int64_t>(p.n_cells_done), static_cast<int64_t>(p.n_cells), rate, eta,
-                   name);
-  if (p.cell_ended) {
-    console.progress_line(
-        fmt::format("cell {}/{} {}  {} samples  {:.0f} tokens/s  ETA {:.0f} s{}", p.n_cells_done,
-                    p.n_cells, name, p.n_cell_samples_done, p.cell->generated_tokens_per_s, eta,
-                    p.cell->exercised ? "" : "  not exercised: " + p.cell->not_exercised_reason));
-  }
-}
-
-RunOptions run_options(const AuditSetup& setup, std::span<const Request> requests,
-                       Console& console) {
-  RunOptions options;
-  options.requests = requests;
-  options.limits = model_limits(setup.model);
-  options.neighbour_tokens = neighbour_source(setup.model);
-  options.stop = &interrupted();
-  options.now_ms = now_ms;
-  options.on_progress = [&console](const RunProgress& p) { show_progress(p, console); };
-  return options;
-}
-
-std::optional<ForcingSource> forcing_source(const AuditArguments& a, const RunRecord& header,
-                                            const Session& session) {
-  if (a.against.empty()) return std::nullopt;
-  return forcing_over_run(load_run(a.against, session.flags.store), header);
-}
-
-// Runs what is left of the plan into an open store and closes it.
-void run_into(Store& store, const std::string& run_id, AuditSetup& setup, const RunOptions& options,
-              Session& session) {
-  watch_for_interruption();
-  const auto sink = store.recorder(run_id);
-  const RunOutcome outcome = run_plan(setup.plan, *setup.target, *sink, options);
-  if (outcome.n_changed_on_rerun > 0) {
-    session.console.warn(
-        fmt::format("{} samples that an interrupted session had recorded gave another answer when "
-                    "their cell ran again",
-                    outcome.n_changed_on_rerun));
-  }
-  if (!outcome.interrupted && outcome.n_incomplete == 0) store.finish_run(run_id);
-  store.close();
-  if (outcome.interrupted)
-    throw_interruption(fmt::format("what was recorded is kept; isobit run --resume{} continues",
-                                   store_option(session.flags)));
-}
-
 }  // namespace
+
+int threads_of(const AuditArguments& arguments) {
+  return arguments.threads ? arguments.threads : n_cores();
+}
+
+int most_threads(const Plan& plan, int by_default) {
+  int most = by_default;
+  for (const std::string& value : values_in_plan(plan, "engine.threads")) {
+    if (value != "all") most = std::max(most, std::stoi(value));
+  }
+  return most;
+}
 
 std::unique_ptr<BuiltinTarget> make_target(const LoadedModel& model, int n_threads) {
   BuiltinDefaults defaults;
@@ -282,78 +202,6 @@ void require_recordable(const std::string& store) {
     throw Error(ErrorCode::environment,
                 "cannot create the store '" + store + "': " + std::strerror(errno));
   }
-}
-
-std::string record_run(AuditSetup& setup, const AuditArguments& a, Session& session) {
-  RunOptions options = run_options(setup, setup.prompts.requests, session.console);
-  estimate_plan(setup.plan, options.requests, options.limits,
-                options.neighbour_tokens);  // an impossible cell stops here, before a store exists
-  warn_of_threads(most_threads(setup.plan, threads_of(a)), session.console);
-  RunRecord header;
-  header.created = utc_now();
-  header.target = kTargetPrefix + a.model;
-  header.label = a.label;
-  header.plan_json = canonical_json(plan_to_json(setup.plan));
-  header.prompts_digest = setup.prompts.digest;
-  header.status = "running";
-  header.fingerprint = setup.fingerprint;
-  header.requests = setup.prompts.requests;
-  header.prompt_texts = setup.prompts.texts;
-  header.cells = setup.plan.cells;
-  header.id = new_run_id(header);
-  options.against = forcing_source(a, header, session);
-  std::optional<RecordingLock> lock;  // before the store, so that it goes after it
-  Store store = Store::open(session.flags.store, StoreMode::kRecord);
-  lock.emplace(session.flags.store);
-  store.create_run(header);
-  run_into(store, header.id, setup, options, session);
-  return header.id;
-}
-
-std::string resume_run(const std::string& ref, const AuditArguments& a, Session& session) {
-  std::optional<RecordingLock> lock;  // before the store, so that it goes after it
-  Store store = Store::open(session.flags.store, StoreMode::kRecord);
-  lock.emplace(session.flags.store);
-  std::string id = ref;
-  if (ref.empty()) {
-    for (const RunSummary& run : store.list_runs()) {
-      if (run.status != "complete") id = run.id;
-    }
-    if (id.empty())
-      throw Error(ErrorCode::usage,
-                  "'" + session.flags.store + "' holds no incomplete run to resume");
-  }
-  const RunRecord run = store.load_run(store.resolve_ref(id));
-  if (run.status == "complete") return run.id;
-  const std::string model = !a.model.empty() ? a.model
-                            : run.target.starts_with(kTargetPrefix)
-                                ? run.target.substr(std::string(kTargetPrefix).size())
-                                : "";
-  AuditSetup setup;
-  setup.model =
-      load_model(model, now_or_pinned(a.now.empty() ? recorded_clock(run.fingerprint) : a.now));
-  setup.plan = plan_from_json(run.plan_json, "run " + run.id);
-  setup.target = make_target(setup.model, threads_of(a));
-  warn_of_threads(most_threads(setup.plan, threads_of(a)), session.console);
-  setup.fingerprint = audit_fingerprint(setup.model, setup.plan, threads_of(a));
-  if (setup.fingerprint.id != run.fingerprint.id) {
-    throw Error(ErrorCode::incomparable,
-                "run " + run.id + " was started with fingerprint " +
-                    run.fingerprint.id.substr(0, 12) + "; here it is " +
-                    setup.fingerprint.id.substr(0, 12),
-                "isobit fingerprint diff shows what changed; start a new run");
-  }
-  RunOptions options = run_options(setup, run.requests, session.console);
-  for (const CellRecord& cell : run.cells) {
-    if (cell.complete) options.done_cells.insert(cell.index);
-  }
-  options.recorded = run.samples;
-  options.recorded_forced = run.forced;
-  options.against = forcing_source(a, run, session);
-  session.console.say(fmt::format("resuming run {}: {} of {} cells are done", run.id,
-                                  options.done_cells.size(), run.cells.size()));
-  run_into(store, run.id, setup, options, session);
-  return run.id;
 }
 
 RunJudgement judge_run(const std::string& run_id, Level level, Session& session) {

@@ -11,6 +11,7 @@
 #include "app/commands.h"
 #include "app/loaded_model.h"
 #include "app/prompt_requests.h"
+#include "app/run_watch.h"
 #include "compare/run_comparison.h"
 #include "gate/verdict.h"
 #include "matrix/plan.h"
@@ -36,8 +37,11 @@ struct AuditArguments {
   std::optional<uint64_t> seed;
   bool no_teacher_forcing = false;
   bool embeddings = false;
-  std::string against;  // a run whose answers this one's are held to as well
-  int threads = 0;      // 0: all cores
+  std::string against;         // a run whose answers this one's are held to as well
+  int threads = 0;             // 0: all cores
+  bool redact = false;         // keep only digests of prompts and outputs
+  bool prompts_given = false;  // --prompts, --max-tokens or --top stand on the command line
+  RunLimits limits;
   std::string label;
   std::string now;  // what a chat template's clock says; empty: kPinnedNow, or what a run recorded
 };
@@ -49,6 +53,10 @@ inline constexpr const char* kTargetPrefix = "isobit:";
 void declare_audit_options(CLI::App& app, AuditArguments& arguments);
 
 PlanSpec plan_spec(const AuditArguments& arguments);
+int threads_of(const AuditArguments& arguments);
+// The most that any cell asks for.
+int most_threads(const Plan& plan, int by_default);
+std::unique_ptr<BuiltinTarget> make_target(const LoadedModel& model, int n_threads);
 
 // A loaded model with its target and prompts, ready to run a plan.
 struct AuditSetup {
@@ -77,13 +85,6 @@ NeighbourTokens neighbour_source(const LoadedModel& model);
 // Throws Error(environment) when `store` is no store or cannot be created, before a model is loaded
 // for it.
 void require_recordable(const std::string& store);
-
-// Records a new run and returns its id. Throws Error(interrupted or terminated) when a signal came;
-// what is recorded stays.
-std::string record_run(AuditSetup& setup, const AuditArguments& arguments, Session& session);
-
-// Continues an incomplete run: `ref`, or the latest incomplete one when empty.
-std::string resume_run(const std::string& ref, const AuditArguments& arguments, Session& session);
 
 struct RunJudgement {
   RunRecord run;

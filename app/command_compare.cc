@@ -67,8 +67,8 @@ std::function<int()> declare_compare(CLI::App& app, Session& session) {
                "Exit 1 when anything differs, 4 when nothing is comparable, 5 or 8 when answers "
                "are missing");
   return [arguments, &session] {
-    const RunRecord base = load_run(arguments->base, session.flags.store),
-                    candidate = load_run(arguments->candidate, session.flags.store);
+    const auto [base, candidate] =
+        load_run_pair(arguments->base, arguments->candidate, session.flags.store, session.console);
     const RunComparison comparison = compare_runs(base, candidate, {.detail = Detail::kFull});
     tell_of_gaps(comparison, session.console);
     if (comparison.totals.n_pairs == 0) session.console.warn(why_nothing(base, candidate));

@@ -6,6 +6,7 @@
 
 #include "app/audit.h"
 #include "app/exit_codes.h"
+#include "app/recording.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "report/report.h"

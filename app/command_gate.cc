@@ -4,11 +4,11 @@
 #include "app/audit.h"
 #include "app/clock.h"
 #include "app/exit_codes.h"
+#include "app/gate_runs.h"
 #include "app/policy_argument.h"
 #include "app/run_refs.h"
+#include "app/upgrade.h"
 #include "base/error.h"
-#include "fingerprint/fingerprint_diff.h"
-#include "gate/metrics.h"
 #include "report/report.h"
 #include "store/store.h"
 
@@ -21,6 +21,7 @@ struct GateArguments {
   bool level_given = false;
   bool fail_on_warn = false;
   bool save = false;
+  UpgradeArguments upgrade;
 };
 
 void save_verdict(const RunRecord& base, const RunRecord& candidate, const Verdict& verdict,
@@ -40,22 +41,6 @@ int gate_exit_code(const Verdict& verdict, bool fail_on_warn) {
                                                            : exit_code(verdict);
 }
 
-Verdict judge(const RunRecord& base, const RunRecord& candidate, const Policy& policy,
-              const Date& today) {
-  CompareOptions options;
-  if (needs_texts(policy)) options.detail = Detail::kFull;
-  const RunComparison within = compare_within_run(candidate, options),
-                      comparison = compare_runs(base, candidate, options);
-  GateRequest request;
-  request.policy = &policy;
-  request.today = today;
-  request.candidate_within = &within;
-  request.effect_of = [](FingerprintClass item_class, const std::string& name) {
-    return std::string(rule_of(item_class, name).effect);
-  };
-  return gate(comparison, request);
-}
-
 std::string report_command(const GateArguments& a, const Verdict& verdict, const Session& session) {
   return fmt::format("isobit report {} {} --level {} -o report.md{}", shell_word(a.base),
                      shell_word(a.candidate), number(verdict.level), store_option(session.flags));
@@ -65,9 +50,9 @@ int run_gate(const GateArguments& a, Session& session) {
   const Policy policy = policy_or_level(a.policy, a.level, a.level_given);
   const Date today = gate_day(session.flags.now);
   refuse_expired(policy, today);  // before any work
-  const RunRecord base = load_run(a.base, session.flags.store),
-                  candidate = load_run(a.candidate, session.flags.store);
-  const Verdict verdict = judge(base, candidate, policy, today);
+  const auto [base, candidate] =
+      load_run_pair(a.base, a.candidate, session.flags.store, session.console);
+  const Verdict verdict = gate_runs(base, candidate, policy, today);
   if (a.save) save_verdict(base, candidate, verdict, session);
   if (session.flags.json) {
     session.console.result(json_line(verdict_json(verdict)));
@@ -92,9 +77,13 @@ std::function<int()> declare_gate(CLI::App& app, Session& session) {
                                       "0: within the base's own noise; 1: same tokens (default); "
                                       "2: same bits");
   app.add_flag("--fail-on-warn", arguments->fail_on_warn, "Exit 7 where the verdict is a warning");
+  declare_upgrade_options(app, arguments->upgrade);
   app.add_flag("--save", arguments->save, "Keep the verdict and its policy in the store");
   return [arguments, level, &session] {
     arguments->level_given = level->count() > 0;
+    if (arguments->upgrade.upgrade)
+      return upgrade(arguments->base, arguments->candidate, level_argument(arguments->level),
+                     arguments->upgrade, session);
     return run_gate(*arguments, session);
   };
 }

@@ -63,11 +63,14 @@ std::function<int()> declare_report(CLI::App& app, Session& session) {
   return [arguments, &session] {
     const Level level = level_argument(arguments->level);
     for (const std::string& path : arguments->outputs) writer_for(path);  // before any work
-    const RunRecord base = load_run(arguments->run, session.flags.store);
+    RunRecord base = load_run(arguments->run, session.flags.store);
     RunComparison comparison = compare_within_run(base, {.detail = Detail::kFull});
     Verdict verdict = check_run(comparison, level);
     if (!arguments->candidate.empty()) {
-      const RunRecord candidate = load_run(arguments->candidate, session.flags.store);
+      RunPair pair =
+          load_run_pair(arguments->run, arguments->candidate, session.flags.store, session.console);
+      base = std::move(pair.base);
+      const RunRecord& candidate = pair.candidate;
       const RunComparison within = compare_within_run(candidate);
       comparison = compare_runs(base, candidate, {.detail = Detail::kFull});
       GateRequest request;

@@ -3,6 +3,7 @@
 
 #include "app/audit.h"
 #include "app/exit_codes.h"
+#include "app/recording.h"
 #include "app/run_refs.h"
 #include "base/error.h"
 #include "report/report.h"
@@ -13,6 +14,7 @@ namespace {
 struct RunArguments : AuditArguments {
   int check = 0;
   bool has_check = false;
+  bool fail_fast = false;
   bool resume = false;
   std::string run_id;
 };
@@ -23,15 +25,22 @@ void print(const RunJudgement& judged, const RunArguments& arguments, Session& s
         json_line(run_summary_json(judged.run, judged.comparison, judged.verdict)));
     return;
   }
-  session.console.result(fmt::format("run {}  fingerprint {}\n\n{}\n", judged.run.id,
-                                     judged.run.fingerprint.id.substr(0, 12),
-                                     cells_table(judged.comparison)));
+  session.console.result(fmt::format(
+      "run {}  fingerprint {}{}\n\n{}\n", judged.run.id, judged.run.fingerprint.id.substr(0, 12),
+      judged.run.redacted ? "  redacted" : "", cells_table(judged.comparison)));
   const bool nothing_asked = !arguments.has_check && judged.comparison.totals.n_pairs == 0;
   session.console.result(
       nothing_asked ? "recorded; a single cell has nothing to be compared with in its own run\n"
                     : verdict_text(judged.verdict));
   session.console.suggest(
       fmt::format("isobit report {} -o report.md{}", judged.run.id, store_option(session.flags)));
+}
+
+// A difference that was found counts, however far the run came.
+int run_exit_code(const RunJudgement& judged, bool has_check) {
+  const bool failed = has_check && judged.verdict.outcome == Outcome::kFail;
+  if (judged.run.status != "complete" && !failed) return kIncomplete;
+  return has_check ? exit_code(judged.verdict) : static_cast<int>(kOk);
 }
 
 }  // namespace
@@ -46,14 +55,24 @@ std::function<int()> declare_run(CLI::App& app, Session& session) {
   CLI::Option* resume =
       app.add_flag("--resume", arguments->resume,
                    "Continue the latest incomplete run of the store, by its own plan");
-  for (const char* flag :
-       {"--prompts", "--max-tokens", "--top", "--matrix", "--axis", "--set", "--design",
-        "--repeats", "--seed", "--label", "--no-teacher-forcing", "--embeddings"})
+  app.add_flag("--redact", arguments->redact,
+               "Keep only digests of prompts and outputs; comparisons work as before");
+  for (const char* flag : {"--matrix", "--axis", "--set", "--design", "--repeats", "--seed",
+                           "--label", "--no-teacher-forcing", "--embeddings", "--redact"})
     app.get_option(flag)->excludes(resume);
+  for (const char* flag :
+       {"--prompts", "--max-tokens", "--top"})  // a redacted run needs them again
+    app.get_option(flag)->each(
+        [arguments = arguments.get()](const std::string&) { arguments->prompts_given = true; });
   app.add_option("--run-id", arguments->run_id, "With --resume: which run");
+  app.add_flag("--fail-fast", arguments->fail_fast,
+               "With --check: stop at the first answer that is not the same")
+      ->needs(check);
+  declare_run_caps(app, arguments->limits.caps);
   return [arguments, check, &session] {
     arguments->has_check = check->count() > 0;
     const Level level = arguments->has_check ? level_argument(arguments->check) : Level::kBitwise;
+    if (arguments->fail_fast) arguments->limits.fail_fast = level;
     if (!arguments->run_id.empty() && !arguments->resume)
       throw Error(ErrorCode::usage, "--run-id goes with --resume");
     require_recordable(session.flags.store);
@@ -68,8 +87,7 @@ std::function<int()> declare_run(CLI::App& app, Session& session) {
     }
     const RunJudgement judged = judge_run(run_id, level, session);
     print(judged, *arguments, session);
-    if (judged.run.status != "complete") return static_cast<int>(kIncomplete);
-    return arguments->has_check ? exit_code(judged.verdict) : static_cast<int>(kOk);
+    return run_exit_code(judged, arguments->has_check);
   };
 }
 

@@ -1,10 +1,12 @@
-// `isobit store list|info|query|check`: what a store holds, and whether it is sound.
+// `isobit store list|info|query|check|prune`: what a store holds, whether it is sound, and what may
+// go.
 #include <map>
 
 #include <fmt/format.h>
 
 #include "app/commands.h"
 #include "app/exit_codes.h"
+#include "app/store_prune.h"
 #include "base/error.h"
 #include "report/report.h"
 #include "report/text_table.h"
@@ -24,12 +26,14 @@ int list(Store& store, Session& session) {
                     {"target", r.target},
                     {"label", r.label},
                     {"status", r.status},
+                    {"redacted", r.redacted},
                     {"fingerprint", r.fingerprint_id},
                     {"prompts", r.n_prompts},
                     {"cells", r.n_cells},
                     {"complete_cells", r.n_complete_cells},
                     {"samples", r.n_samples}});
-    rows.push_back({r.id, r.created, r.status, fmt::format("{}/{}", r.n_complete_cells, r.n_cells),
+    rows.push_back({r.id, r.created, r.status + (r.redacted ? ", redacted" : ""),
+                    fmt::format("{}/{}", r.n_complete_cells, r.n_cells),
                     std::to_string(r.n_samples), r.label});
   }
   if (session.flags.json) {
@@ -132,11 +136,16 @@ std::function<int()> declare_store(CLI::App& app, Session& session) {
   query_app->add_option("SQL", *sql, "The statement")->required();
   CLI::App* check_app =
       app.add_subcommand("check", "Checks the file, its keys and every run in it");
-  for (CLI::App* sub : {list_app, info_app, query_app, check_app}) sub->fallthrough();
+  CLI::App* prune_app = app.add_subcommand("prune", "Removes runs, and gives the space back");
+  auto prune = std::make_shared<PruneArguments>();
+  declare_store_prune(*prune_app, *prune);
+  for (CLI::App* sub : {list_app, info_app, query_app, check_app, prune_app}) sub->fallthrough();
+  prune_app->footer("Example:\n  isobit store prune --keep 20 --dry-run");
   info_app->footer("Example:\n  isobit store info --store isobit.db");
   query_app->footer("Example:\n  isobit store query 'SELECT * FROM v_cell'");
   check_app->footer("Example:\n  isobit store check --store isobit.db");
   return [=, &session] {
+    if (prune_app->parsed()) return prune_store(*prune, session);
     Store store = Store::open(session.flags.store, StoreMode::kRead);
     if (list_app->parsed()) return list(store, session);
     if (info_app->parsed()) return info(store, session);

@@ -33,6 +33,8 @@ const std::vector<Command>& commands() {
        "isobit reduce latest/load.concurrency=8/0 -o case.jsonl", declare_reduce},
       {"replay", "One recorded request again, in its recorded schedule or alone",
        "isobit replay latest/load.concurrency=8/0 --n 20", declare_replay},
+      {"baseline", "Runs that others are held to, by name", "isobit baseline set prod latest",
+       declare_baseline},
       {"bench", "Tokens per second by concurrency and kernel set",
        "isobit bench examples/tiny-kjv --concurrency 1,8", declare_bench},
       {"report", "A run, or two compared, as Markdown, JSON or CSV",

@@ -36,6 +36,7 @@ struct Command {
 
 const std::vector<Command>& commands();
 
+std::function<int()> declare_baseline(CLI::App& app, Session& session);
 std::function<int()> declare_bench(CLI::App& app, Session& session);
 std::function<int()> declare_bisect(CLI::App& app, Session& session);
 std::function<int()> declare_compare(CLI::App& app, Session& session);

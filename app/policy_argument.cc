@@ -28,6 +28,18 @@ Policy policy_argument(const std::string& name_or_file) {
   return read_policy(read_file(name_or_file, kMaxPolicyBytes), name_or_file);
 }
 
+std::string policy_text(const std::string& name_or_file) {
+  for (const ReadyPolicy& ready : ready_policies()) {
+    if (ready.name == name_or_file) return std::string(ready.text);
+  }
+  static_cast<void>(policy_argument(name_or_file));  // a word that is neither is refused there
+  return read_file(name_or_file, kMaxPolicyBytes);
+}
+
+Policy kept_policy(const std::string& text, const std::string& where) {
+  return text.empty() ? level_policy(Level::kRequestReproducible) : read_policy(text, where);
+}
+
 Date gate_day(const std::string& now) {
   const std::string text = now.empty() ? utc_now() : now;
   if (const auto day = parse_date(text)) return *day;

@@ -11,6 +11,12 @@ namespace isobit::app {
 // Error(environment) for a file that cannot be read.
 Policy policy_argument(const std::string& name_or_file);
 
+// The policy's text, to keep with a baseline; checked.
+std::string policy_text(const std::string& name_or_file);
+
+// The policy that such a text states; empty: level 1.
+Policy kept_policy(const std::string& text, const std::string& where);
+
 // --now as a day; empty: today. Throws Error(usage).
 Date gate_day(const std::string& now);
 

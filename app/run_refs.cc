@@ -2,6 +2,9 @@
 
 #include <filesystem>
 
+#include "app/baseline_runs.h"
+#include "base/error.h"
+#include "record/redaction.h"
 #include "store/store.h"
 
 namespace isobit::app {
@@ -16,9 +19,31 @@ RunRef parse_run_ref(const std::string& text, const std::string& default_store) 
 }
 
 RunRecord load_run(const std::string& text, const std::string& default_store) {
+  if (is_baseline_file(text)) return load_baseline_file(text).run;
   const RunRef ref = parse_run_ref(text, default_store);
   Store store = Store::open(ref.store, StoreMode::kRead);
   return store.load_run(store.resolve_ref(ref.run));
+}
+
+RunPair load_run_pair(const std::string& base, const std::string& candidate,
+                      const std::string& default_store, Console& console) {
+  RunPair out{.base = load_run(base, default_store),
+              .candidate = load_run(candidate, default_store)};
+  if (out.base.redacted == out.candidate.redacted) return out;
+  RunRecord& readable = out.base.redacted ? out.candidate : out.base;
+  const RunRecord& other = out.base.redacted ? out.base : out.candidate;
+  console.say("run " + other.id + " is redacted; run " + readable.id +
+              " is compared as if it were");
+  readable = redact(readable);
+  return out;
+}
+
+void require_not_redacted(const RunRecord& run, const std::string& what) {
+  if (!run.redacted) return;
+  throw Error(ErrorCode::unsupported,
+              "run " + run.id + " is redacted: " + what +
+                  " needs its prompts and tokens, of which it keeps only digests",
+              "record a run without --redact");
 }
 
 std::string shell_word(const std::string& word) {

@@ -1,5 +1,5 @@
-// What a user writes for a run: "latest", "latest~1", an id or its beginning, "file.db",
-// "file.db:latest".
+// What a user writes for a run: "latest", "latest~1", an id or its beginning, "@baseline",
+// "file.db", "file.db:latest", "file.db:@baseline", or a file that `isobit baseline export` wrote.
 #pragma once
 
 #include <string>
@@ -18,6 +18,17 @@ RunRef parse_run_ref(const std::string& text, const std::string& default_store);
 
 // Throws Error(environment or usage) naming the store and the reference.
 RunRecord load_run(const std::string& ref, const std::string& default_store);
+
+struct RunPair {
+  RunRecord base, candidate;
+};
+// Two runs to compare. Where one is redacted, the other is read as if it were, so that the answers
+// of both can be held against each other; `console` is told.
+RunPair load_run_pair(const std::string& base, const std::string& candidate,
+                      const std::string& default_store, Console& console);
+
+// For what needs token ids and texts. Throws Error(unsupported) naming the run and `what`.
+void require_not_redacted(const RunRecord& run, const std::string& what);
 
 // A word as a shell takes it: quoted where it holds anything but letters, digits and _-./~:@%+,=
 std::string shell_word(const std::string& word);

@@ -168,6 +168,7 @@ struct RunSide {
   std::string status;
   std::string prompts_digest;
   Fingerprint fingerprint;
+  bool redacted = false;  // token ids are digests
 };
 
 // Over the answers of all cells that share a reference cell, that one included.

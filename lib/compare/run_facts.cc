@@ -53,7 +53,8 @@ RunSide describe_run(const RunRecord& run) {
           .label = run.label,
           .status = run.status,
           .prompts_digest = run.prompts_digest,
-          .fingerprint = run.fingerprint};
+          .fingerprint = run.fingerprint,
+          .redacted = run.redacted};
 }
 
 std::vector<std::string> unsampled_requests(const RunRecord& run) {

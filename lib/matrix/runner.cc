@@ -63,11 +63,12 @@ class Runner {
       for (const int32_t index : plan_.order) {
         if (options_.done_cells.contains(index)) continue;
         stop_if_asked();
+        stop_at_a_limit();
         run_cell(plan_.cells[static_cast<size_t>(index)]);
       }
       force_flipped_answers();
     } catch (const StopAsked&) {
-      outcome_.interrupted = true;
+      outcome_.interrupted = outcome_.stop_reason.empty();
     } catch (const Error& e) {
       if (outcome_.n_samples == 0 || e.code() == ErrorCode::internal) throw;
       throw Error(ErrorCode::incomplete,
@@ -87,6 +88,11 @@ class Runner {
 
   void stop_if_asked() const {
     if (options_.stop && options_.stop->load(std::memory_order_relaxed)) throw StopAsked{};
+  }
+
+  void stop_at_a_limit() {
+    if (options_.stop_reason) outcome_.stop_reason = options_.stop_reason();
+    if (!outcome_.stop_reason.empty()) throw StopAsked{};
   }
 
   void run_cell(CellRecord cell) {
@@ -132,6 +138,7 @@ class Runner {
       progress_.n_cells += passes.size();
       for (const ForcedPass& pass : passes) {
         stop_if_asked();
+        stop_at_a_limit();
         run_forced(pass, source.over_run);
       }
     }
@@ -240,6 +247,8 @@ class Runner {
     progress_.generated_tokens += static_cast<int64_t>(n_tokens);
     report();
     stop_if_asked();
+    // The last answer of a cell lets it end first: then it is complete.
+    if (progress_.n_cell_samples_done < progress_.n_cell_samples) stop_at_a_limit();
   }
 
   void end_cell(const CellRecord& cell) {

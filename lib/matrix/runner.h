@@ -11,6 +11,7 @@
 #include <functional>
 #include <set>
 #include <span>
+#include <string>
 
 #include "matrix/forcing.h"
 #include "matrix/workload.h"
@@ -40,6 +41,9 @@ struct RunOptions {
   std::span<const ForcedRecord> recorded_forced;
   // Another run that answers are held to as well, beside their own reference.
   std::optional<ForcingSource> against;
+  // Asked between two answers, while more are to come: why the run should stop; empty: it should
+  // not. A run whose last answer has landed is not asked any more. May be empty.
+  std::function<std::string()> stop_reason;
   std::function<double()> now_ms;  // a monotonic clock
   std::function<void(const RunProgress&)>
       on_progress;  // after each sample and each cell; may be empty
@@ -47,6 +51,7 @@ struct RunOptions {
 
 struct RunOutcome {
   bool interrupted = false;
+  std::string stop_reason;  // what RunOptions::stop_reason said, where that ended the run
   size_t n_cells_done = 0;
   size_t n_not_exercised = 0;
   size_t n_incomplete = 0;  // cells for which the target returned fewer samples than were asked for

@@ -206,7 +206,8 @@ Json side_json(const RunSide& side) {
           {"label", json_text(side.label)},
           {"status", json_text(side.status)},
           {"prompts_digest", json_text(side.prompts_digest)},
-          {"fingerprint", json_text(side.fingerprint.id)}};
+          {"fingerprint", json_text(side.fingerprint.id)},
+          {"redacted", side.redacted}};
 }
 
 Json fingerprint_change_json(const FingerprintChange& change) {
@@ -254,6 +255,8 @@ Json run_summary_json(const RunRecord& run, const RunComparison& comparison,
   return {{"run", json_text(run.id)},
           {"target", json_text(run.target)},
           {"status", json_text(run.status)},
+          {"stop_reason", json_text(run.stop_reason)},
+          {"redacted", run.redacted},
           {"cells", array_of(comparison.cells, cell_json)},
           {"axes", array_of(comparison.axes, axis_json)},
           {"group_changes", array_of(comparison.group_changes, group_change_json)},

@@ -37,6 +37,7 @@ std::string more(size_t total, size_t shown, const char* what) {
 std::string side_line(const char* what, const RunSide& side) {
   std::string line = fmt::format("- {}: run {}, {}", what, code(side.id), code(side.target));
   if (!side.label.empty()) line += ", " + code(side.label);
+  if (side.redacted) line += ", redacted";
   return line + fmt::format(", fingerprint {}\n",
                             code(side.fingerprint.id.empty() ? "none" : side.fingerprint.id, 16));
 }

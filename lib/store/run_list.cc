@@ -32,11 +32,7 @@ std::string listed(const std::vector<std::string>& ids) {
 std::string Store::resolve_ref(std::string_view ref) {
   const std::string word(ref.substr(0, 80));
   const std::string where = "store '" + state_->database.path().string() + "'";
-  if (ref.starts_with('@')) {
-    throw Error(ErrorCode::unsupported,
-                "'" + word + "': named baselines are not available in this version",
-                "use latest, latest~1 or the beginning of a run's id");
-  }
+  if (ref.starts_with('@')) return resolve_baseline(ref.substr(1));
   std::vector<std::string> ids;
   for (Statement row(state_->database, "SELECT id FROM run ORDER BY run_key"); row.step();)
     ids.push_back(row.text(0));
@@ -64,17 +60,18 @@ std::string Store::resolve_ref(std::string_view ref) {
 }
 
 std::vector<RunSummary> Store::list_runs() {
-  Statement row(
-      state_->database,
-      "SELECT id, created, target, label, status, fingerprint_id,"
-      " (SELECT count(*) FROM request q WHERE q.run_key = r.run_key),"
-      " (SELECT count(*) FROM cell c WHERE c.run_key = r.run_key),"
-      " (SELECT count(*) FROM cell c WHERE c.run_key = r.run_key AND c.complete),"
-      " (SELECT count(*) FROM sample s WHERE s.run_key = r.run_key) FROM run r ORDER BY run_key");
+  Statement row(state_->database,
+                "SELECT id, created, target, label, status, fingerprint_id,"
+                " (SELECT count(*) FROM request q WHERE q.run_key = r.run_key),"
+                " (SELECT count(*) FROM cell c WHERE c.run_key = r.run_key),"
+                " (SELECT count(*) FROM cell c WHERE c.run_key = r.run_key AND c.complete),"
+                " (SELECT count(*) FROM sample s WHERE s.run_key = r.run_key), r.redacted FROM run "
+                "r ORDER BY run_key");
   std::vector<RunSummary> out;
   while (row.step()) {
     out.push_back({row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.text(5),
-                   row.integer(6), row.integer(7), row.integer(8), row.integer(9)});
+                   row.integer(6), row.integer(7), row.integer(8), row.integer(9),
+                   row.integer(10) != 0});
   }
   return out;
 }

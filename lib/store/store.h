@@ -31,6 +31,7 @@ struct StoreOptions {
 struct RunSummary {
   std::string id, created, target, label, status, fingerprint_id;
   int64_t n_prompts = 0, n_cells = 0, n_complete_cells = 0, n_samples = 0;
+  bool redacted = false;
 };
 
 struct StoreSummary {
@@ -53,6 +54,23 @@ struct SavedComparison {
   int32_t level = 0;
   std::string verdict;        // "pass", "fail", ...
   std::string document_json;  // everything else, as the comparison wrote it
+};
+
+// A run that others are held to. The largest version of a name is the one in force.
+struct Baseline {
+  std::string name;  // 1 to 64 of [0-9A-Za-z_.-]
+  int64_t version = 0;
+  std::string run_id;
+  std::string created;  // RFC 3339, UTC
+  std::string policy;   // the policy's own text; empty: none was chosen
+  std::string note;
+};
+
+enum class BaselineRuns { kKeep, kRemove };
+
+struct PruneResult {
+  int64_t n_runs = 0, n_samples = 0, n_comparisons = 0, n_baselines = 0;
+  int64_t bytes_before = 0, bytes_after = 0;  // of the file
 };
 
 // The library's version, for fingerprints.
@@ -84,13 +102,25 @@ class Store {
   // Why a run stopped before it was complete.
   void note_stop(const std::string& run_id, const std::string& reason);
 
-  // Exactly one of: "latest", "latest~N" (N runs before it), an id, a unique beginning of an id.
-  // Throws Error(usage) for no such run or several; Error(unsupported) for "@baseline", which is
-  // reserved.
+  // Exactly one of: "latest", "latest~N" (N runs before it), "@NAME" (a baseline's run), "@NAME~N"
+  // (N versions before it), an id, a unique beginning of an id. Throws Error(usage) for no such run
+  // or several.
   std::string resolve_ref(std::string_view ref);
   RunRecord load_run(const std::string& run_id);
   std::vector<RunSummary> list_runs();  // oldest first
   StoreSummary info();
+
+  std::vector<Baseline> list_baselines();  // by name, then version
+  // Of one name, the version in force first. Throws Error(usage) with the nearest name.
+  std::vector<Baseline> baseline_history(const std::string& name);
+  // Stores it as the next version of its name and returns it with that version.
+  Baseline add_baseline(const Baseline& baseline);
+  // One version, or the name with its history; returns how many versions went. The runs stay.
+  size_t remove_baseline(const std::string& name, std::optional<int64_t> version);
+
+  // Removes runs with all that belongs to them, and gives the space back to the file system. Throws
+  // Error(usage), with nothing removed, for a baseline's run unless baselines go too.
+  PruneResult prune_runs(const std::vector<std::string>& run_ids, BaselineRuns baselines);
 
   void save_comparison(const SavedComparison& comparison);
   std::vector<SavedComparison> list_comparisons();  // oldest first
@@ -105,6 +135,7 @@ class Store {
  private:
   struct State;
   explicit Store(std::unique_ptr<State> state);
+  std::string resolve_baseline(std::string_view ref);  // without the '@'
   std::unique_ptr<State> state_;
 };
 

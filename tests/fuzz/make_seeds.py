@@ -7,6 +7,7 @@ search keeps is minimised into tests/fuzz/corpus, which is what ctest replays (s
 Usage: make_seeds.py OUT
 """
 
+import hashlib
 import json
 import struct
 import sys
@@ -295,11 +296,70 @@ def policy_seeds():
         "tiers": [{"name": "a", "tags": ["x"], "level": 1}, {"name": "b"}]}).encode()  # fmt: skip
 
 
+def baseline_parts():
+    positions = {"tokens": [5, 6], "logprobs": [-0.5, "7fc00000"], "margins": [0.25, None],
+                 "logits_hashes": ["00" * 16, None], "top": [[[5, -0.5]], []]}  # fmt: skip
+    sample = {"cell": 0, "prompt": 0, "repeat": 0, "sample_index": 0, "request_id": "a", "seed": "1",
+              "finish_reason": "length", "text": {"bytes": "ff"}, "error": "", "non_finite": False,
+              "scheduling": {"max_batch_requests": 1, "min_batch_requests": 1,
+                             "max_batch_tokens": 1, "first_row": 0, "prefill_chunks_tokens": [2],
+                             "n_steps": 2, "n_mixed_steps": 0, "n_cached_tokens": 0,
+                             "n_preemptions": 0},
+              "ttft_ms": 0.5, "total_ms": 1, "embedding": [0.5], **positions}  # fmt: skip
+    return {
+        "baseline": {"name": "prod", "version": 1, "created": "2026-01-02", "note": ""},
+        "policy": ["{", "}"],
+        "run": {"id": "r", "created": "2026-01-02", "target": "t", "label": "", "plan_json": "{}",
+                "prompts_digest": "00", "status": "complete", "stop_reason": "",
+                "fingerprint": "f", "redacted": False},
+        "fingerprint": [{"class": "model", "name": "n", "value": "v", "source": "measured",
+                         "reason": ""}],
+        "requests": [{"id": "a", "text": "x", "prompt_token_ids": [1, 2], "max_tokens": 2,
+                      "n_top": 1, "stop": ["s"], "stop_token_ids": [3], "ignore_eos": False,
+                      "forced_token_ids": [], "tags": ["t"],
+                      "sampling": {"temperature": 0, "top_k": 0, "top_p": 1, "min_p": 0,
+                                   "repetition_penalty": 1, "frequency_penalty": 0,
+                                   "presence_penalty": 0, "logit_bias": [[3, -1.5]], "seed": "1",
+                                   "seed_source": "request", "n": 1}}],
+        "cells": [{"index": 0, "name": "reference", "values": {"load.concurrency": "1"},
+                   "reference_index": 0, "complete": True, "exercised": True,
+                   "not_exercised_reason": "", "wall_ms": 1, "generated_tokens_per_s": 2}],
+        "samples": [sample],
+        "forced": [{"cell": 0, "prompt": 0, "repeat": 0, "sample_index": 0, "over_run": "",
+                    **positions}],
+    }  # fmt: skip
+
+
+def baseline_seeds():
+    def file(parts):
+        def canonical(value):
+            return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+        sums = {name: hashlib.sha256(canonical(part).encode()).hexdigest()
+                for name, part in parts.items()}  # fmt: skip
+        lines = {"format": "isobit.baseline", "format_version": 1, **parts, "checksums": sums}
+        return ("{" + ",".join(f"\n{json.dumps(k)}: {canonical(v)}" for k, v in lines.items())
+                + "\n}\n").encode()  # fmt: skip
+
+    yield file(baseline_parts())
+    yield file(baseline_parts() | {"samples": [], "forced": [], "policy": []})
+    yield file({name: [] if isinstance(part, list) else part
+                for name, part in baseline_parts().items()})  # fmt: skip
+
+
+def configuration_seeds():
+    yield b'{// now\n"label":"a","kernel_set":"cpu","isa":"avx2","threads":2,"kv_dtype":"f32"}'
+    yield b'{"chunked_prefill":"016","contract":"1","environment":{"driver":"550.54"}}'
+    yield b'{"$schema":"s","server":{"url":"x"}}'
+    yield b"{}"
+
+
 SEEDS = {
     "safetensors": safetensors_seeds, "gguf": gguf_seeds, "tokenizer": tokenizer_seeds,
     "template_source": template_source_seeds, "template_data": template_data_seeds,
     "config": config_seeds, "folder": folder_seeds, "prompts": prompts_seeds,
     "policy": policy_seeds,
+    "baseline": baseline_seeds, "configuration": configuration_seeds,
 }  # fmt: skip
 
 

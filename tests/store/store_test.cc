@@ -273,7 +273,7 @@ TEST_CASE("a run is named by latest, latest~N, its id or a unique beginning") {
         std::string::npos);
   CHECK(error_of([&] { store.resolve_ref("bb34"); }).message().find("did you mean 'bb33'") !=
         std::string::npos);
-  CHECK(error_of([&] { store.resolve_ref("@baseline"); }).code() == ErrorCode::unsupported);
+  CHECK(error_of([&] { store.resolve_ref("@baseline"); }).code() == ErrorCode::usage);
   for (const char* bad :
        {"", "latest~", "latest~-1", "latest~x", "latest~99999999999999999999", "zz"}) {
     CAPTURE(bad);
