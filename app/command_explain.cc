@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "app/exit_codes.h"
+#include "app/explain_rule.h"
 #include "app/recorded_model.h"
 #include "app/run_refs.h"
 #include "app/sample_refs.h"
@@ -159,7 +160,9 @@ int run_explain(const ExplainArguments& arguments, Session& session) {
 
 std::function<int()> declare_explain(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<ExplainArguments>();
-  app.add_option("SAMPLE", arguments->sample, kSampleHelp)->required();
+  app.add_option("SAMPLE", arguments->sample,
+                 std::string(kSampleHelp) + "; or a rule or metric (isobit policy metrics)")
+      ->required();
   app.add_option("--base", arguments->base,
                  "Hold it against the same request in this run (default: its reference cell)")
       ->check(not_empty);
@@ -169,6 +172,7 @@ std::function<int()> declare_explain(CLI::App& app, Session& session) {
   return [arguments, &session] {
     if (!arguments->base_model.empty() && arguments->base.empty())
       throw Error(ErrorCode::usage, "--base-model goes with --base");
+    if (is_rule_word(arguments->sample)) return explain_rule(arguments->sample, session);
     return run_explain(*arguments, session);
   };
 }

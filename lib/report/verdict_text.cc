@@ -43,40 +43,62 @@ std::string verdict_cell(const RuleResult& result, const RuleUnit* unit) {
   return unit->outcome == Outcome::kPass && !unit->holds ? "info" : name(result.outcome);
 }
 
-std::vector<std::string> rule_row(const RuleResult& result) {
-  const Metric* metric = find_metric(result.rule.metric);
-  const RuleUnit* unit = result.deciding();
-  const std::string id =
-      result.tier.empty() ? result.rule.id : result.rule.id + ", tier " + result.tier;
-  const std::string verdict = verdict_cell(result, unit);
-  const std::string limit = limit_text(result.rule);
-  if (unit == nullptr || metric == nullptr)
-    return {id, verdict, limit, "-", "nothing to compare", "", ""};
-  std::string interval = interval_words(*unit, result.rule);
-  if (interval.starts_with("95 %: ")) interval.erase(0, 6);
-  return {id,
-          verdict,
-          limit,
-          unit_cell(result, *unit),
-          figure_cell(*unit, *metric),
-          interval,
-          deciding_text(unit->figure)};
+constexpr size_t kColumns = 80;
+constexpr size_t kIndent = 16;
+
+// Words of visible text in lines of kColumns, all but the first line indented.
+std::string wrapped(std::string_view visible) {
+  std::string out;
+  size_t width = kIndent;
+  while (!visible.empty()) {
+    const size_t space = visible.find(' ');
+    std::string_view word = visible.substr(0, space);
+    visible.remove_prefix(space == std::string_view::npos ? visible.size() : space + 1);
+    while (!word.empty()) {
+      const bool begins = width == kIndent;
+      if (!begins && width + 1 + display_width(word) > kColumns) {
+        out += '\n' + std::string(kIndent, ' ');
+        width = kIndent;
+        continue;
+      }
+      const std::string_view part = word.substr(0, prefix_fitting(word, kColumns - kIndent));
+      out += begins ? "" : " ";
+      out += part;
+      width += display_width(part) + (begins ? 0 : 1);
+      word.remove_prefix(part.size());
+    }
+  }
+  return out + '\n';
 }
 
-std::string rules_table(const Verdict& verdict) {
-  std::vector<std::vector<std::string>> rows;
+// "run: 0 % (0 of 8 prompts differ), at most 5 %; 95 %: 0 to 31 %; decided by ..."
+std::string rule_words(const RuleResult& result) {
+  const Metric* metric = find_metric(result.rule.metric);
+  const RuleUnit* unit = result.deciding();
+  const std::string limit = limit_text(result.rule);
+  if (unit == nullptr || metric == nullptr) return limit + "; nothing to compare";
+  std::string out = unit_cell(result, *unit) + ": " + figure_cell(*unit, *metric) + "; " + limit;
+  if (const std::string interval = interval_words(*unit, result.rule); !interval.empty())
+    out += "; " + interval;
+  if (const std::string decided = deciding_text(unit->figure); !decided.empty())
+    out += "; decided by " + decided;
+  return out;
+}
+
+std::string rule_lines(const RuleResult& result) {
+  const std::string id =
+      result.tier.empty() ? result.rule.id : result.rule.id + ", tier " + result.tier;
+  return fmt::format("  {:<{}}{}{}{}", verdict_cell(result, result.deciding()), kIndent - 2,
+                     wrapped(visible_text(id)), std::string(kIndent, ' '),
+                     wrapped(visible_text(rule_words(result))));
+}
+
+std::string rules_list(const Verdict& verdict) {
+  std::string out;
   for (size_t i = 0; i < std::min(verdict.rules.size(), kMaxRules); ++i)
-    rows.push_back(rule_row(verdict.rules[i]));
-  if (rows.empty()) return {};
-  return text_table({{"rule", Align::kLeft},
-                     {"verdict", Align::kLeft},
-                     {"limit", Align::kLeft},
-                     {"in", Align::kLeft},
-                     {"figure", Align::kLeft},
-                     {"95 %", Align::kLeft},
-                     {"decided by", Align::kLeft}},
-                    rows) +
-         more_line(verdict.rules.size(), kMaxRules, "rules");
+    out += rule_lines(verdict.rules[i]);
+  if (out.empty()) return out;
+  return "rules:\n" + out + more_line(verdict.rules.size(), kMaxRules, "rules");
 }
 
 std::string price(const TierResult& tier, double Timings::*what) {
@@ -157,7 +179,7 @@ std::string verdict_text(const Verdict& verdict) {
 }
 
 std::string verdict_details(const Verdict& verdict) {
-  const std::string rules = rules_table(verdict);
+  const std::string rules = rules_list(verdict);
   return (rules.empty() ? "" : "\n" + rules) + tiers_table(verdict) + changes_table(verdict) +
          notes_text(verdict);
 }

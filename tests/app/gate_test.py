@@ -115,10 +115,16 @@ class Gate(ProgramTest):
         self.assertEqual(unit["figure"]["counted"], "1 of 8 prompts differ")
         self.assertIn("1 of 8 answers differ from the base run", self.gate(expect=1).out)
 
+    def test_a_rule_or_a_metric_is_explained(self):
+        self.assertIn("another token", self.isobit("explain", "token_flips", expect=0).out)
+        told = self.isobit("explain", "same-tokens-loaded", "--json", expect=0).json
+        self.assertEqual((told["rule"], told["metric"]), ("same-tokens-loaded", "token_mismatch_rate"))
+        self.assertIn("built in", self.isobit("explain", "suspicious-flips", expect=0).out)
+
     def test_2_for_slips_in_a_policy_with_file_line_and_nearest_word(self):
         for text, words in (
             ('{"name": "p",\n "level": 1,\n "rulse": []}', ("p.json, line 3, column 2", "did you mean 'rules'")),
-            ('{"name": "p", "level": 1, "rules": [\n  {"metric": "token_mismatch", "max": 0}]}', ("line 2, column 14", "did you mean 'token_mismatch_rate'")),
+            ('{"name": "p", "level": 1, "rules": [\n  {"metric": "token_mismach_rate", "max": 0}]}', ("line 2, column 14", "did you mean 'token_mismatch_rate'")),
             ('{"name": "p", "level": 1, "rules": [\n  {"metric": "token_flips", "max": "0"}]}', ("line 2, column 36", "expected a number, found a string")),
             ('{"name": "p", "level": 4}', ("line 1, column 24", "the level is 0")),
             ('{"name": "p" "level": 1}', ("line 1",)),

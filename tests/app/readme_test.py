@@ -14,6 +14,16 @@ EXAMPLE_ARGUMENTS = {
     "decode": ["--tokenizer", TINY, "--ids", "1,2,3"],
     "render": ["--template", TINY, "--messages", "messages.json"],
     "query": ["SELECT count(*) AS n FROM v_sample"],
+    "prune": ["--keep", "2"],
+    "policy show": ["two-tiers"],
+    "policy check": ["two-tiers"],
+    "baseline set": ["prod", "latest"],
+    "baseline promote": ["prod", "latest"],
+    "baseline show": ["prod"],
+    "baseline verify": ["prod"],
+    "baseline export": ["prod", "-o", "prod.json"],
+    "baseline rm": ["prod", "--all"],
+    "baseline import": ["prod.json"],
 }
 
 
@@ -39,13 +49,19 @@ class Readme(ProgramTest):
         for _ in range(2):
             self.isobit("run", TINY, "--max-tokens", "4", "--axis", "load.concurrency=1,8", expect=0)
 
+    def diverging_run(self):
+        ran = self.isobit("run", TINY, "--max-tokens", "24", "--axis", "load.concurrency=1,8", "--set", "engine.kernel_set=cpu-adaptive")
+        if ran.code == 3:
+            self.skipTest("SKIPPED explain, bisect, reduce, replay: no OpenBLAS, so no set that diverges")
+        self.assertEqual(ran.code, 0, ran.err)
+
     def run_words(self, words):
         words = [STANDS_FOR.get(word, word) for word in words]
         words = ["load.concurrency=1,8" if word == "..." else word for word in words]
         if words[0] in ("compare", "gate"):  # of what a reader would compare: the latest two are of one kind
             self.two_runs()
         for choice in words[1].split("|") if "|" in words[1] else [words[1]]:
-            rest = EXAMPLE_ARGUMENTS.get(choice, words[2:])
+            rest = EXAMPLE_ARGUMENTS.get(f"{words[0]} {choice}", EXAMPLE_ARGUMENTS.get(choice, words[2:]))
             self.isobit(words[0], choice, *rest, expect=0)
 
     def test_the_blocks_and_the_table_of_the_readme(self):
@@ -67,6 +83,8 @@ class Readme(ProgramTest):
             with self.subTest(command):
                 if command in ("compare", "gate"):
                     self.two_runs()
+                if command in ("explain", "bisect", "reduce", "replay"):
+                    self.diverging_run()
                 example = self.isobit(command, "--help", expect=0).out.split("Example:")[1].strip()
                 self.isobit(*shlex.split(example)[1:], expect=0)
 

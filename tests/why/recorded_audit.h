@@ -60,6 +60,7 @@ class KeepingSink : public RunSink {
     run_.samples.push_back(sample);
     return Landing::kStored;
   }
+  void forced(const ForcedRecord& forced) override { run_.forced.push_back(forced); }
   void end_cell(const CellRecord& cell) override {
     run_.cells[static_cast<size_t>(cell.index)] = cell;
   }
