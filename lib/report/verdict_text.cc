@@ -46,22 +46,23 @@ std::string verdict_cell(const RuleResult& result, const RuleUnit* unit) {
 constexpr size_t kColumns = 80;
 constexpr size_t kIndent = 16;
 
-// Words of visible text in lines of kColumns, all but the first line indented.
-std::string wrapped(std::string_view visible) {
+// Words of visible text in lines of kColumns; the first begins after `indent` columns, and so do
+// the others.
+std::string wrapped(std::string_view visible, size_t indent = kIndent) {
   std::string out;
-  size_t width = kIndent;
+  size_t width = indent;
   while (!visible.empty()) {
     const size_t space = visible.find(' ');
     std::string_view word = visible.substr(0, space);
     visible.remove_prefix(space == std::string_view::npos ? visible.size() : space + 1);
     while (!word.empty()) {
-      const bool begins = width == kIndent;
+      const bool begins = width == indent;
       if (!begins && width + 1 + display_width(word) > kColumns) {
-        out += '\n' + std::string(kIndent, ' ');
-        width = kIndent;
+        out += '\n' + std::string(indent, ' ');
+        width = indent;
         continue;
       }
-      const std::string_view part = word.substr(0, prefix_fitting(word, kColumns - kIndent));
+      const std::string_view part = word.substr(0, prefix_fitting(word, kColumns - indent));
       out += begins ? "" : " ";
       out += part;
       width += display_width(part) + (begins ? 0 : 1);
@@ -158,8 +159,10 @@ std::string notes_text(const Verdict& verdict) {
   std::string out;
   for (size_t i = 0; i < std::min(verdict.notes.size(), kMaxNotes); ++i) {
     const Reason& note = verdict.notes[i];
-    out += fmt::format("note: {}: {}\n", visible_text(note.subject, 200),
-                       visible_text(note.text, 400));
+    constexpr std::string_view kBegin = "note: ";
+    out += kBegin;
+    out += wrapped(visible_text(note.subject, 200) + ": " + visible_text(note.text, 400),
+                   kBegin.size());
   }
   return out.empty() ? out : "\n" + out + more_line(verdict.notes.size(), kMaxNotes, "notes");
 }

@@ -59,7 +59,7 @@ TEST_CASE("the tables of a verdict fit 80 columns and show rules, tiers, changes
     CHECK(display_width(line) <= 80);
     CHECK(line.find('\x1b') == std::string::npos);
   }
-  for (const char* part : {"rule ", "same-bits", "within-noise", "tiers, base -> candidate",
+  for (const char* part : {"rules:", "same-bits", "within-noise", "tiers, base -> candidate",
                            "exact", "changed in the fingerprint", "hardware.gpu", "note: override"})
     CHECK(contains(text, part));
   CHECK(verdict_details(gate_with(clean_run(), clean_run(), "", 1)).find("tiers") ==

@@ -102,7 +102,7 @@ TEST_CASE("a pruned run leaves nothing behind and the file becomes smaller") {
   for (int i = 0; i < 39; ++i) ids.push_back("run-" + std::to_string(100 + i));
   const PruneResult result = store.prune_runs(ids, BaselineRuns::kKeep);
   CHECK(result.n_runs == 39);
-  CHECK(result.n_samples == 39 * 3 * 4);
+  CHECK(result.n_samples == 39 * 20);
   CHECK(result.n_comparisons == 1);
   CHECK(result.bytes_after < result.bytes_before);
   store.close();
@@ -111,7 +111,7 @@ TEST_CASE("a pruned run leaves nothing behind and the file becomes smaller") {
   CHECK(static_cast<int64_t>(fs::file_size(folder / "s.db")) == result.bytes_after);
   CHECK_FALSE(fs::exists(folder / "s.db-wal"));
   REQUIRE(again.list_runs().size() == 1);
-  CHECK(again.load_run("run-139").samples.size() == 12);
+  CHECK(again.load_run("run-139").samples.size() == 20);
   CHECK(again.list_comparisons().empty());
 }
 
