@@ -13,6 +13,8 @@
 namespace isobit::app {
 namespace {
 
+constexpr size_t kTails = 12;
+
 struct ReportArguments {
   std::string run, candidate, model;
   std::vector<std::string> outputs;
@@ -24,15 +26,16 @@ using Writer = std::string (*)(const ReportInput&);
 Writer writer_for(const std::string& path) {
   const std::string extension = std::filesystem::path(path).extension().string();
   if (extension == ".md") return markdown_report;
+  if (extension == ".html") return html_report;
   if (extension == ".json") return json_report;
   if (extension == ".csv") return csv_report;
-  for (const char* later : {".html", ".xml", ".sarif", ".prom"}) {
+  for (const char* later : {".xml", ".sarif", ".prom"}) {
     if (extension == later)
       throw Error(ErrorCode::unsupported, "reports as " + extension + " are not in this version",
-                  "use .md, .json or .csv");
+                  "use .html, .md, .json or .csv");
   }
   throw Error(ErrorCode::usage, "'" + path + "': unknown report format '" + extension + "'",
-              "use .md, .json or .csv");
+              "use .html, .md, .json or .csv");
 }
 
 std::map<int32_t, std::string> token_texts(const std::string& model) {
@@ -54,7 +57,7 @@ std::function<int()> declare_report(CLI::App& app, Session& session) {
       ->required();
   app.add_option("CAND", arguments->candidate, "A second run: report the comparison of the two");
   app.add_option("-o,--output", arguments->outputs,
-                 "Files to write, by extension: .md .json .csv (default: Markdown on stdout)")
+                 "Files to write, by extension: .html .md .json .csv (default: Markdown on stdout)")
       ->expected(1)
       ->take_all();
   app.add_option("--level", arguments->level,
@@ -63,14 +66,14 @@ std::function<int()> declare_report(CLI::App& app, Session& session) {
   return [arguments, &session] {
     const Level level = level_argument(arguments->level);
     for (const std::string& path : arguments->outputs) writer_for(path);  // before any work
-    RunRecord base = load_run(arguments->run, session.flags.store);
+    RunRecord base = load_run(arguments->run, session.flags.store), candidate;
     RunComparison comparison = compare_within_run(base, {.detail = Detail::kFull});
     Verdict verdict = check_run(comparison, level);
     if (!arguments->candidate.empty()) {
       RunPair pair =
           load_run_pair(arguments->run, arguments->candidate, session.flags.store, session.console);
       base = std::move(pair.base);
-      const RunRecord& candidate = pair.candidate;
+      candidate = std::move(pair.candidate);
       const RunComparison within = compare_within_run(candidate);
       comparison = compare_runs(base, candidate, {.detail = Detail::kFull});
       GateRequest request;
@@ -78,10 +81,13 @@ std::function<int()> declare_report(CLI::App& app, Session& session) {
       request.candidate_within = &within;
       verdict = gate(comparison, request);
     }
-    const ReportInput input{.comparison = comparison,
-                            .verdict = verdict,
-                            .token_texts = token_texts(arguments->model),
-                            .prompt_texts = base.prompt_texts};
+    const ReportInput input{
+        .comparison = comparison,
+        .verdict = verdict,
+        .token_texts = token_texts(arguments->model),
+        .prompt_texts = base.prompt_texts,
+        .tails = divergence_tails(base, arguments->candidate.empty() ? base : candidate, comparison,
+                                  kTails)};
     for (const std::string& path : arguments->outputs) {
       write_file_atomically(path, writer_for(path)(input));
       session.console.say("wrote " + path);

@@ -14,6 +14,7 @@
 #include "compare/run_comparison.h"
 #include "gate/verdict.h"
 #include "record/run_record.h"
+#include "report/divergence_tails.h"
 
 namespace isobit {
 
@@ -23,12 +24,16 @@ struct ReportInput {
   std::map<int32_t, std::string> token_texts =
       {};  // token id -> its bytes, for the tokens worth showing; may be empty
   std::vector<std::string> prompt_texts = {};  // by the base run's request index; may be empty
+  std::vector<DivergenceTail> tails = {};      // of the worst divergences; may be empty
   std::string next_command = {};               // "isobit report ..."; may be empty
 };
 
 // GitHub-flavoured Markdown that fits a pull request comment (65,536 characters), the verdict in
 // its first line.
 std::string markdown_report(const ReportInput& input);
+
+// One self-contained page; see report_html.cc.
+std::string html_report(const ReportInput& input);
 
 // schemas/report.schema.json. Ends with a newline.
 std::string json_report(const ReportInput& input);
