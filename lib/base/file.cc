@@ -84,7 +84,26 @@ std::string read_file(const std::filesystem::path& path, size_t max_bytes) {
   return out;
 }
 
-void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
+namespace {
+
+// Where a file of that name is written: links are followed. A device, a pipe or a folder is
+// refused, since a rename would put a file in its place.
+std::filesystem::path written_path(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
+  if (error) fail("cannot write", path, error.value());
+  const std::filesystem::file_status status = std::filesystem::status(target, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    throw Error(ErrorCode::environment, "cannot write '" + path.string() + "': not a regular file",
+                "name a file; leave the option out to print to standard output");
+  }
+  return target;
+}
+
+}  // namespace
+
+void write_file_atomically(const std::filesystem::path& name, std::string_view content) {
+  const std::filesystem::path path = written_path(name);
   const std::filesystem::path temporary = path.string() + ".tmp" + std::to_string(::getpid());
   Descriptor file(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0644);
   if (file.get() < 0) fail("cannot create", temporary, errno);

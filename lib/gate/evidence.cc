@@ -161,8 +161,23 @@ void judge_evidence(const RunComparison& comparison, const TierList& tiers, cons
   }
 }
 
+// The digests say that both runs were asked the same; a prompt that only one has was taken away.
+void judge_prompt_sets(const RunComparison& comparison, ReasonList& reasons) {
+  if (comparison.base.prompts_digest != comparison.candidate.prompts_digest) return;
+  const auto judge = [&](const std::vector<std::string>& only, const char* where) {
+    if (only.empty()) return;
+    reasons.add(Outcome::kInconclusive, only.front(),
+                fmt::format("only {} has this prompt ({} of them), although both record one digest "
+                            "of their prompts",
+                            where, only.size()));
+  };
+  judge(comparison.prompts_only_in_base, "the base run");
+  judge(comparison.prompts_only_in_candidate, "the candidate run");
+}
+
 void judge_cell_lists(const RunComparison& comparison, const Waivers& waivers,
                       ReasonList& reasons) {
+  judge_prompt_sets(comparison, reasons);
   for (const std::string& cell : comparison.cells_only_in_base) {
     if (!waivers.covers_cell(kNoRule, cell))
       reasons.add(Outcome::kInconclusive, cell, "the candidate run has no such cell");

@@ -187,8 +187,17 @@ std::string pass_words(const Verdict& verdict, bool within) {
   return within ? "every cell gave the same answers" : "the candidate gives the base run's answers";
 }
 
-std::string outcome_words(const RunComparison& comparison, const Verdict& verdict) {
+bool lets_differences_through(const Verdict& verdict, const Proportion& match) {
+  return match.matches < match.trials &&
+         std::any_of(verdict.rules.begin(), verdict.rules.end(),
+                     [](const RuleResult& rule) { return !rule.let_through.empty(); });
+}
+
+std::string outcome_words(const RunComparison& comparison, const Verdict& verdict,
+                          const Proportion& match) {
   const bool within = comparison.kind == ComparisonKind::kWithinRun;
+  if (verdict.outcome == Outcome::kPass && lets_differences_through(verdict, match))
+    return "answers differ, and overrides let it through";
   switch (verdict.outcome) {
     case Outcome::kPass:
       return pass_words(verdict, within);
@@ -220,7 +229,7 @@ void finish(Verdict& verdict, const RunComparison& comparison) {
   const std::string under = verdict.policy.name == ready ? "" : ", policy " + verdict.policy.name;
   verdict.sentence =
       fmt::format("{} at level {}{}: {}; {}", upper(name(verdict.outcome)), number(verdict.level),
-                  under, outcome_words(comparison, verdict), match_text(match));
+                  under, outcome_words(comparison, verdict, match), match_text(match));
 }
 
 }  // namespace

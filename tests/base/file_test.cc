@@ -29,6 +29,21 @@ struct Folder {
 
 }  // namespace
 
+TEST_CASE("an atomic write follows links and never takes the place of what is no file") {
+  const Folder folder;
+  write_file_atomically(folder.path / "target", "old");
+  std::filesystem::create_symlink("target", folder.path / "link");
+  write_file_atomically(folder.path / "link", "new");
+  CHECK(std::filesystem::is_symlink(folder.path / "link"));
+  CHECK(read_file(folder.path / "target") == "new");
+  const std::filesystem::path pipe = folder.path / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK_THROWS_AS(write_file_atomically(pipe, "x"), Error);
+  CHECK(std::filesystem::is_fifo(pipe));
+  CHECK_THROWS_AS(write_file_atomically("/dev/null", "x"), Error);
+  CHECK(std::filesystem::is_character_file("/dev/null"));
+}
+
 TEST_CASE("an atomic write replaces the file and leaves nothing beside it") {
   const Folder folder;
   const fs::path file = folder.path / "a";

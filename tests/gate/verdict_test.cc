@@ -258,6 +258,20 @@ TEST_CASE(
   CHECK(order.size() == 4);
 }
 
+TEST_CASE("prompts that were taken out of one run are missed, whatever the digest says") {
+  const RunRecord base = clean_run(4);
+  RunRecord candidate = clean_run(4);
+  std::erase_if(candidate.samples, [](const SampleRecord& s) { return s.prompt_index == 3; });
+  candidate.requests.pop_back();
+  candidate.prompt_texts.pop_back();
+  for (const Level level : {Level::kRequestReproducible, Level::kBitwise}) {
+    GateRequest request;
+    request.level = level;
+    CHECK(gate(compare_runs(base, candidate), request).outcome == Outcome::kInconclusive);
+    CHECK(gate(compare_runs(candidate, base), request).outcome == Outcome::kInconclusive);
+  }
+}
+
 TEST_CASE("a comparison of the wrong kind is a bug in the caller") {
   CHECK_THROWS_AS(check_run(compare_runs(clean_run(), clean_run()), Level::kBitwise), Error);
   CHECK_THROWS_AS(gate(compare_within_run(clean_run()), {}), Error);
