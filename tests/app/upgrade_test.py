@@ -37,8 +37,21 @@ class Upgrade(ProgramTest):
         again = self.upgrade_json(old, new, "--axis", "load.concurrency=1,4", "--record-again")
         self.assertEqual((again["old"]["reused"], again["new"]["reused"]), (False, False))
 
+    def flipping_arms(self):
+        """Configurations and prompts that flip some answers, on one thread: threads that wait for each other crawl on a busy machine."""
+        words = "In the beginning God created the heaven and the earth and the LORD said unto Moses speak unto the children of Israel".split()
+        prompts = self.write("p.jsonl", "\n".join(json.dumps({"id": f"p{i}", "prompt": " ".join(words[i:] + words[:i])}) for i in range(20)))
+        arms = [self.configuration(name, kernel_set=kernel_set, threads=1, environment={"image": image})
+                for name, kernel_set, image in (("old.json", "cpu", "inference:1.4.0"), ("new.json", "cpu-adaptive", "inference:1.5.0"))]
+        return (*arms, "--prompts", prompts, "--axis", "load.concurrency=1,8")
+
+    def test_the_example_configurations_are_read(self):
+        for path in (BEFORE, AFTER):
+            self.assertIn("--model", self.isobit("gate", "--upgrade", path, path, "--store", self.store, expect=2).err)
+
     def test_flips_are_shown_with_both_tokens_and_what_may_have_done_it(self):
-        r = self.upgrade(BEFORE, AFTER, "--prompts", "standard", "--axis", "load.concurrency=1,8", "--json", expect=None)
+        arguments = self.flipping_arms()
+        r = self.upgrade(*arguments, "--json", expect=None)
         if r.code == 3 and "OpenBLAS" in r.err:
             self.skipTest("SKIPPED: built without OpenBLAS")
         self.assertEqual(r.code, 1, r.err)
@@ -53,7 +66,7 @@ class Upgrade(ProgramTest):
         self.assertEqual(changed["numerics", "kernel_set"]["role"], "arithmetic")
         self.assertEqual((changed["environment", "declared.image"]["old"], changed["environment", "declared.image"]["new"]), ("inference:1.4.0", "inference:1.5.0"))
         self.assertEqual([c["role"] for c in value["fingerprint_changes"]], sorted((c["role"] for c in value["fingerprint_changes"]), key=["identity", "arithmetic", "advisory"].index))
-        text = self.upgrade(BEFORE, AFTER, "--prompts", "standard", "--axis", "load.concurrency=1,8", expect=1).out
+        text = self.upgrade(*arguments, expect=1).out
         for word in ("became", "margin", "position", "numerics.kernel_set: cpu -> cpu-adaptive", "may have done it", "FAIL"):
             self.assertIn(word, text)
 
