@@ -30,7 +30,7 @@ include(tests/scripts/tests.cmake OPTIONAL)
 include(tests/app/tests.cmake)
 include(tests/goldens/tests.cmake)
 
-# Pages for tests/app/html_page_test.py.
+# Pages to look at in a browser.
 add_executable(html_pages tests/report/html_pages.cc)
 target_link_libraries(html_pages PRIVATE isobit_report)
 target_compile_options(html_pages PRIVATE -O1)

@@ -11,7 +11,7 @@ namespace isobit {
 // visible_text (report/untrusted_text.h) as HTML text or as the value of a quoted attribute.
 std::string html_text(std::string_view text, size_t max_characters = SIZE_MAX);
 
-// The same inside <code>, with a place to break lines after every few characters of long words.
+// The same inside <code>.
 std::string html_code(std::string_view text, size_t max_characters = SIZE_MAX);
 
 // "sha256-..." of an inline style or script, for a Content-Security-Policy.

@@ -1,5 +1,4 @@
-// Writes HTML reports of made-up runs into a folder, for the test that drives them in a browser:
-// html_pages FOLDER.
+// Writes HTML reports of made-up runs into a folder, to look at in a browser: html_pages FOLDER.
 #include <cstdio>
 #include <filesystem>
 #include <random>

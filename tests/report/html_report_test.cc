@@ -1,5 +1,5 @@
-// The HTML report as text: what it may hold, what it may not, and how large it may be. A browser
-// sees it in tests/app/html_page_test.py.
+// The HTML report as text: what it may hold and what it may not. No test drives
+// it in a browser; html_pages writes pages to look at.
 #include <doctest/doctest.h>
 
 #include <algorithm>
