@@ -4,22 +4,13 @@
 #include <filesystem>
 #include <fstream>
 
+#include "app/run_claims.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "fingerprint/fingerprint.h"
 #include "record/run_json.h"
 
 namespace isobit::app {
 namespace {
-
-void check_fingerprint(const Fingerprint& fingerprint, const std::string& where) {
-  const std::string id = make_fingerprint(fingerprint.items).id;
-  if (id == fingerprint.id) return;
-  throw Error(ErrorCode::environment,
-              where + ": the fingerprint is " + fingerprint.id.substr(0, 12) +
-                  ", but its items give " + id.substr(0, 12),
-              "the file was edited; export the baseline again");
-}
 
 // Does the store hold a run of this id? Then it must be the same one, as far as it got.
 bool is_there(Store& store, const RunRecord& run) {
@@ -54,7 +45,7 @@ void store_run(Store& store, const RunRecord& run) {
 
 BaselineFile load_baseline_file(const std::string& path) {
   BaselineFile file = read_baseline_file(read_file(path), path);
-  check_fingerprint(file.run.fingerprint, path);
+  require_sound_claims(file.run, "baseline '" + path + "'");
   return file;
 }
 

@@ -6,6 +6,7 @@
 
 #include "app/commands.h"
 #include "app/exit_codes.h"
+#include "app/run_claims.h"
 #include "app/store_prune.h"
 #include "base/error.h"
 #include "report/report.h"
@@ -111,14 +112,25 @@ int query(Store& store, const std::string& sql, Session& session) {
   return kOk;
 }
 
+std::vector<std::string> broken_claims_of(Store& store) {
+  std::vector<std::string> out;
+  for (const RunSummary& summary : store.list_runs()) {
+    for (const std::string& claim : broken_claims(store.load_run(summary.id)))
+      out.push_back("run " + summary.id + ": " + claim);
+  }
+  return out;
+}
+
 int check(Store& store, Session& session) {
-  const std::vector<std::string> problems = store.check();
+  std::vector<std::string> problems = store.check();
+  if (problems.empty()) problems = broken_claims_of(store);
   if (session.flags.json) {
     session.console.result(json_line({{"sound", problems.empty()}, {"problems", problems}}));
   } else {
     for (const std::string& problem : problems) session.console.result(printable(problem) + "\n");
     session.console.result(problems.empty() ? "the store is sound\n"
-                                            : fmt::format("{} problems\n", problems.size()));
+                                            : fmt::format("{} problem{}\n", problems.size(),
+                                                          problems.size() == 1 ? "" : "s"));
   }
   return problems.empty() ? kOk : kEnvironment;
 }

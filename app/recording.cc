@@ -190,7 +190,8 @@ AuditSetup set_up_again(const RunRecord& run, const AuditArguments& a) {
                      .clock_was_read = false};
   }
   setup.target = make_target(setup.model, threads_of(a));
-  setup.fingerprint = audit_fingerprint(setup.model, setup.plan, threads_of(a));
+  setup.fingerprint =
+      with_declared_of(run, audit_fingerprint(setup.model, setup.plan, threads_of(a)));
   return setup;
 }
 
@@ -229,7 +230,6 @@ std::string resume_run(const std::string& ref, const AuditArguments& a, Session&
   if (run.status == "complete") return run.id;
   AuditSetup setup = set_up_again(run, a);
   warn_of_threads(most_threads(setup.plan, threads_of(a)), session.console);
-  setup.fingerprint = with_declared_of(run, std::move(setup.fingerprint));
   require_same_fingerprint(run, setup);
   RunOptions options = run_options(setup, session.console);
   for (const CellRecord& cell : run.cells) {

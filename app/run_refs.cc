@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "app/baseline_runs.h"
+#include "app/run_claims.h"
 #include "base/error.h"
 #include "record/redaction.h"
 #include "store/store.h"
@@ -22,7 +23,9 @@ RunRecord load_run(const std::string& text, const std::string& default_store) {
   if (is_baseline_file(text)) return load_baseline_file(text).run;
   const RunRef ref = parse_run_ref(text, default_store);
   Store store = Store::open(ref.store, StoreMode::kRead);
-  return store.load_run(store.resolve_ref(ref.run));
+  RunRecord run = store.load_run(store.resolve_ref(ref.run));
+  require_sound_claims(run, "store '" + ref.store + "'");
+  return run;
 }
 
 RunPair load_run_pair(const std::string& base, const std::string& candidate,

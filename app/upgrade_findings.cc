@@ -110,6 +110,13 @@ std::string answer_words(const UpgradeFindings& f) {
   return out;
 }
 
+// "engine.kernel_set: cpu -> cpu-adaptive" says what the fingerprint's item numerics.kernel_set
+// says.
+bool tells_of_setting(const FingerprintItemChange& change, const std::string& setting) {
+  return change.item_class == FingerprintClass::kNumerics &&
+         setting.starts_with("engine." + change.name + ": ");
+}
+
 std::string reason_words(const UpgradeFindings& f) {
   const bool differs = outcome_word(f) != "same_bits";
   const size_t n = f.changes.size() + f.settings.size();
@@ -189,6 +196,11 @@ UpgradeFindings find_upgrade(const UpgradeArm& before, const UpgradeArm& after, 
   std::set<std::string> settings;
   for (const CellComparison& cell : out.comparison.cells)
     settings.insert(cell.changed_values.begin(), cell.changed_values.end());
+  std::erase_if(settings, [&](const std::string& setting) {
+    return std::ranges::any_of(out.changes, [&](const FingerprintItemChange& change) {
+      return tells_of_setting(change, setting);
+    });
+  });
   out.settings.assign(settings.begin(), settings.end());
   return out;
 }

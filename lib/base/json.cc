@@ -41,10 +41,11 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
   bool parse_error(std::size_t position, const std::string&, const Json::exception& e) override {
     error_position_ = position;
     error_ = e.what();
-    // The library's text starts with "[json.exception...] parse error at line 1, column 2: "; keep
-    // what follows.
-    if (const size_t at = error_.find(": "); at != std::string::npos)
-      error_ = error_.substr(at + 2);
+    // The library's text starts with "[json.exception...] parse error at line 1, column 2: " or,
+    // where a number has no double, "[json.exception...] number overflow"; keep what follows.
+    if (const size_t at = error_.find("] "); at != std::string::npos) error_.erase(0, at + 2);
+    if (const size_t at = error_.find(": "); error_.starts_with("parse error") && at != error_.npos)
+      error_.erase(0, at + 2);
     return false;
   }
 

@@ -109,6 +109,8 @@ const std::vector<ItemRule>& item_rules() {
       {C::kScheduler, "", R::kAdvisory,
        "Requests are batched and cut differently: the invariant sets keep their bits, others can "
        "change."},
+      {C::kEnvironment, "declared.", R::kAdvisory,
+       "Whoever configured the run says so; what it can change is for them to know."},
       {C::kEnvironment, "", R::kAdvisory,
        "A variable that steers a library differs: adaptive sets can change; the invariant sets do "
        "not read it."},

@@ -45,13 +45,24 @@ int64_t n_decided(const SelectedCell& cell, Level level) {
   return n_with(cell, level, Sameness::kSame) + n_with(cell, level, Sameness::kDifferent);
 }
 
-void judge_pairs(const SelectedCell& at, Level level, ReasonList& reasons) {
+// Whether both targets give what level 2 compares: some answer was compared by it. Where one was,
+// another that lacks it lost its evidence; where none was, the target cannot give it.
+bool bits_were_compared(const RunComparison& comparison) {
+  return std::any_of(comparison.cells.begin(), comparison.cells.end(), [](const auto& cell) {
+    return std::any_of(cell.pairs.begin(), cell.pairs.end(), [](const PairComparison& pair) {
+      return pair.sameness(Level::kBitwise) == Sameness::kSame || pair.divergence.numeric;
+    });
+  });
+}
+
+void judge_pairs(const SelectedCell& at, Level level, Outcome without_bits, ReasonList& reasons) {
   const auto n_pairs = static_cast<int64_t>(at.pairs.size());
   if (const int64_t n = n_with(at, level, Sameness::kUnsupported); n > 0) {
-    reasons.add(Outcome::kUnsupported, at.cell->name,
+    reasons.add(without_bits, at.cell->name,
                 fmt::format("{} of {} have the same tokens, but not the logits hashes or logprobs "
-                            "that level {} compares",
-                            n, plural(n_pairs, "answer", "answers"), number(level)));
+                            "that level {} compares{}",
+                            n, plural(n_pairs, "answer", "answers"), number(level),
+                            without_bits == Outcome::kInconclusive ? "; other answers have" : ""));
   }
   if (const int64_t n = n_with(at, level, Sameness::kMissing); n > 0) {
     reasons.add(Outcome::kInconclusive, at.cell->name,
@@ -141,9 +152,11 @@ void judge_evidence(const RunComparison& comparison, const TierList& tiers, cons
                     ReasonList& reasons) {
   int64_t decided = 0;
   bool any_waived = false;
+  const Outcome without_bits =
+      bits_were_compared(comparison) ? Outcome::kInconclusive : Outcome::kUnsupported;
   for (const CellComparison& cell : comparison.cells) {
     for (const auto& [level, at] : by_level(cell, tiers, waivers)) {
-      judge_pairs(at, level, reasons);
+      judge_pairs(at, level, without_bits, reasons);
       decided += n_decided(at, level);
     }
     if (waivers.covers_cell(kNoRule, cell.name)) {

@@ -10,6 +10,7 @@ namespace isobit {
 namespace {
 
 constexpr size_t kMaxShown = 60;
+constexpr size_t kMaxTextBytes = 2000;  // every verdict repeats names and reasons
 
 std::string kind_of(const Json& value) {
   if (value.is_number()) return "the number " + value.dump().substr(0, kMaxShown);
@@ -48,7 +49,11 @@ std::string PolicyObject::text(const char* key, const std::string& otherwise) co
   if (!has(key)) return otherwise;
   const Json& member = value_.at(key);
   if (!member.is_string()) refuse(key, "expected a string, " + found(member));
-  return member.get<std::string>();
+  const auto value = member.get<std::string>();
+  if (value.size() > kMaxTextBytes)
+    refuse(key, "the string has " + std::to_string(value.size()) + " bytes, at most " +
+                    std::to_string(kMaxTextBytes) + " are allowed");
+  return value;
 }
 
 std::string PolicyObject::required_text(const char* key) const {

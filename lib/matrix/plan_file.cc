@@ -192,14 +192,20 @@ Json matrix_to_json(const PlanSpec& spec) {
   return out;
 }
 
+namespace {
+
+Json cell_to_json(const CellRecord& cell) {
+  return {{"index", cell.index},
+          {"name", cell.name},
+          {"values", values_to_json(cell.values)},
+          {"reference_index", cell.reference_index}};
+}
+
+}  // namespace
+
 Json plan_to_json(const Plan& plan) {
   Json cells = Json::array();
-  for (const CellRecord& cell : plan.cells) {
-    cells.push_back({{"index", cell.index},
-                     {"name", cell.name},
-                     {"values", values_to_json(cell.values)},
-                     {"reference_index", cell.reference_index}});
-  }
+  for (const CellRecord& cell : plan.cells) cells.push_back(cell_to_json(cell));
   Json out = Json::object();
   out["matrix"] = matrix_to_json(plan.spec);
   out["cells"] = std::move(cells);
@@ -222,6 +228,23 @@ Plan plan_from_json(std::string_view text, const std::string& where) {
     throw Error(ErrorCode::environment, "the stored plan cannot be used: " + e.message(),
                 "start a new run instead of resuming this one");
   }
+}
+
+std::string first_cell_unlike_plan(std::string_view text, std::span<const CellRecord> cells,
+                                   const std::string& where) {
+  const Json stored = parse_json(text, where, {.max_depth = 16});
+  if (!stored.is_object() || !stored.contains("cells") || !stored["cells"].is_array())
+    return where + " lists no cells";
+  const Json& planned = stored["cells"];
+  if (planned.size() != cells.size())
+    return where + " lists " + std::to_string(planned.size()) + " cells, the run has " +
+           std::to_string(cells.size());
+  for (size_t i = 0; i < cells.size(); ++i) {
+    if (canonical_json(planned[i]) != canonical_json(cell_to_json(cells[i])))
+      return "cell " + std::to_string(i) + " ('" + cells[i].name +
+             "') has not the name, the values or the reference that " + where + " gives it";
+  }
+  return {};
 }
 
 }  // namespace isobit

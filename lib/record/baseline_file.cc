@@ -123,6 +123,8 @@ BaselineFile read_baseline_file(std::string_view text, const std::string& where)
 }
 
 bool begins_as_baseline_file(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // editors of some systems add one
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   const size_t at = text.find_first_not_of(" \t\r\n");
   return at != text.npos && text[at] == '{';
 }

@@ -14,10 +14,17 @@ constexpr size_t kMaxReasons = 12;
 constexpr size_t kMaxNotes = 12;
 constexpr size_t kMaxChanges = 15;
 constexpr size_t kMaxRules = 40;
-constexpr size_t kValueCharacters = 20;
+constexpr size_t kValueBytes = 20;
 
+// As recorded: the table makes it printable.
 std::string shortened(const std::optional<std::string>& value) {
-  return value ? visible_text(*value, kValueCharacters) : "unknown";
+  if (!value || value->size() <= kValueBytes) return value.value_or("unknown");
+  size_t end = kValueBytes;
+  const auto continues = [&](size_t at) {
+    return (static_cast<unsigned char>((*value)[at]) & 0xC0) == 0x80;
+  };
+  while (end > 0 && continues(end)) --end;  // no character is cut in two
+  return value->substr(0, end) + "...";
 }
 
 std::string more_line(size_t total, size_t shown, const char* what) {

@@ -129,9 +129,12 @@ class Gate(ProgramTest):
             ('{"name": "p", "level": 4}', ("line 1, column 24", "the level is 0")),
             ('{"name": "p" "level": 1}', ("line 1",)),
             ('{"level": 1}', ('needs "name"',)),
+            ('{"name": "p", "level": 1, "rules": [\n  {"metric": "token_flips", "max": 1e999}]}', ("line 2, column", "p.json: not valid JSON at", "number overflow")),
+            ('{"name": "' + "p" * 2001 + '", "level": 1}', ("line 1, column 10", "the string has 2001 bytes, at most 2000 are allowed")),
         ):
             for command in (["policy", "check"], ["gate", "no-such-run", "either", "--policy"]):
                 err = self.isobit(*command, self.policy(text), expect=2).err
+                self.assertNotIn("json.exception", err)
                 for word in words:
                     self.assertIn(word, err)
         self.assertIn("did you mean 'level-1'", self.isobit("gate", "a", "b", "--policy", "level1", expect=2).err)
@@ -165,6 +168,46 @@ class Gate(ProgramTest):
             ('"rules": [{"metric": "token_flips", "max": 0, "where": {"tags": ["gone"]}, "scope": "prompt"}]', "nothing in scope prompt for tag gone"),
         ):
             self.assertIn(words, self.gate("--policy", self.policy('{"name": "p", "level": 1, ' + members + "}"), expect=5).out)
+
+    def test_3_for_a_store_whose_rows_do_not_bear_out_what_it_says(self):
+        self.two_runs()
+        latest = " WHERE run_key = (SELECT max(run_key) FROM run)"
+        for sql, words in (
+            ("UPDATE fingerprint_item SET value = 'other'" + latest + " AND name = 'weights.stored_root'", "the fingerprint's id is recorded as"),
+            ("UPDATE run SET fingerprint_id = 'f00'" + latest, "the fingerprint's id is recorded as f00, but the rows give"),
+            ("UPDATE request SET temperature = 1" + latest + " AND prompt_index = 3", "the digest of its prompts is recorded as"),
+            ("DELETE FROM request" + latest + " AND prompt_index = 7", None),
+            ("UPDATE cell SET name = 'load.concurrency=32'" + latest + " AND cell_index = 1", "cell 1 ('load.concurrency=32') has not the name"),
+            ("UPDATE cell_value SET value = '32'" + latest + " AND cell_index = 1 AND axis = 'load.concurrency'", "cell 1"),
+            ("UPDATE cell SET reference_index = 1" + latest + " AND cell_index = 1", "cell 1"),
+            ("UPDATE run SET plan_json = '{}'" + latest, "its plan lists no cells"),
+        ):
+            with self.subTest(sql=sql):
+                kept = self.read("s.db")
+                self.change(sql)
+                err = self.gate(expect=3).err
+                found = self.isobit("store", "check", "--store", self.store, expect=3).out
+                if words:
+                    self.assertIn(words, err)
+                    self.assertIn(words, found)
+                    self.assertIn("\n1 problem\n", found)
+                self.write("s.db", kept)
+        self.gate(expect=0)
+        self.isobit("store", "check", "--store", self.store, expect=0)
+
+    def declared_runs(self, *images):
+        arms = [self.write(f"{i}.json", json.dumps({"kernel_set": "cpu", "threads": 1, "environment": {"image": image}})) for i, image in enumerate(images)]
+        self.isobit("gate", "--upgrade", *arms, "--model", TINY, "--prompts", "smoke", "--max-tokens", "4", "--store", self.store, expect=0)
+
+    def test_control_characters_of_a_value_are_escaped_once(self):
+        self.declared_runs("a\tb\\1", "a\tb\\2")
+        self.assertIn("a\\tb\\\\1 -> a\\tb\\\\2", self.gate(expect=0).out)
+
+    def test_what_was_declared_stays_declared_when_a_baseline_is_verified(self):
+        self.declared_runs("inference:1", "inference:1")
+        self.isobit("baseline", "set", "prod", "latest", "--policy", "level-2", "--store", self.store, expect=0)
+        verdict = self.isobit("baseline", "verify", "prod", "--threads", "1", "--store", self.store, "--json", expect=0).json["verdict"]
+        self.assertEqual(verdict["changes"], [])
 
     def test_6_for_other_prompts(self):
         self.run_audit(*AXIS)

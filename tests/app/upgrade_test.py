@@ -69,6 +69,7 @@ class Upgrade(ProgramTest):
         text = self.upgrade(*arguments, expect=1).out
         for word in ("became", "margin", "position", "numerics.kernel_set: cpu -> cpu-adaptive", "may have done it", "FAIL"):
             self.assertIn(word, text)
+        self.assertNotIn("engine.kernel_set: cpu -> cpu-adaptive", text.split("may have done it")[1].split("FAIL")[0], "told once, as the fingerprint's item")
 
     def test_two_times_the_same_configuration_is_two_runs(self):
         old = self.configuration("old.json")

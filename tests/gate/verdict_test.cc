@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/error.h"
 #include "tests/compare/recorded_answers.h"
@@ -117,6 +118,15 @@ TEST_CASE("level 2 without bits is unsupported, level 1 is not") {
   strip_hashes(run);
   CHECK(check(run, 1).outcome == Outcome::kPass);
   CHECK(check(run, 2).outcome == Outcome::kUnsupported);
+}
+
+TEST_CASE("hashes that one answer lost are missing evidence, and hide no difference") {
+  RunRecord run = clean_run();
+  trace_of(run, 1, 2) = tokens_only(trace_of(run, 1, 2));
+  CHECK(check(run, 1).outcome == Outcome::kPass);
+  CHECK(check(run, 2).outcome == Outcome::kInconclusive);
+  flip(run, 1, 1);
+  CHECK(check(run, 2).outcome == Outcome::kFail);
 }
 
 TEST_CASE("a run with nothing to compare is unsupported") {
@@ -247,15 +257,13 @@ TEST_CASE(
   run.status = "running";  // 8
   flip(run, 1, 0);         // 1
   CHECK(check(run, 2).outcome == Outcome::kFail);
-  for (SampleRecord& s : run.samples) {
-    if (s.cell_index == 1 && s.prompt_index == 2) s.trace = tokens_only(s.trace);  // 4
-  }
+  strip_hashes(run);  // 4
   const Verdict verdict = check(run, 2);
   CHECK(verdict.outcome == Outcome::kUnsupported);
   std::vector<int> order;
   for (const Reason& reason : verdict.reasons) order.push_back(precedence(reason.outcome));
   CHECK(std::is_sorted(order.rbegin(), order.rend()));
-  CHECK(order.size() == 4);
+  CHECK(std::set<int>(order.begin(), order.end()).size() == 4);
 }
 
 TEST_CASE("prompts that were taken out of one run are missed, whatever the digest says") {
