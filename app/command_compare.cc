@@ -17,6 +17,8 @@ struct CompareArguments {
 };
 
 // Two runs without one pair of answers in common.
+constexpr size_t kWorstShown = 5;
+
 std::string why_nothing(const RunRecord& base, const RunRecord& candidate) {
   const char* reason = base.prompts_digest != candidate.prompts_digest
                            ? "their prompts or parameters differ"
@@ -75,9 +77,9 @@ std::function<int()> declare_compare(CLI::App& app, Session& session) {
     if (session.flags.json) {
       session.console.result(json_line(comparison_json(comparison)));
     } else {
-      session.console.result(fmt::format("base {}  candidate {}\n\n{}\n{}{}", base.id, candidate.id,
-                                         cells_table(comparison), axes_table(comparison),
-                                         figures_text(comparison)));
+      session.console.result(fmt::format(
+          "base {}  candidate {}\n\n{}\n{}{}{}", base.id, candidate.id, cells_table(comparison),
+          axes_table(comparison), worst_list(comparison, kWorstShown), figures_text(comparison)));
       session.console.suggest(
           fmt::format("isobit gate {} {} --level 1{}", shell_word(arguments->base),
                       shell_word(arguments->candidate), store_option(session.flags)));

@@ -70,4 +70,7 @@ struct RankedDivergence {
 };
 std::vector<RankedDivergence> worst_divergences(const RunComparison& comparison, size_t n);
 
+// The same for a terminal: each by the name that `isobit explain` takes. Empty where none is.
+std::string worst_list(const RunComparison& comparison, size_t n);
+
 }  // namespace isobit

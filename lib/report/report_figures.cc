@@ -200,7 +200,9 @@ std::string agreement_table(const RunComparison& comparison) {
 }
 
 std::string times_text(const std::optional<Times>& times) {
-  return times ? fmt::format("{:.3g} / {:.3g} / {:.3g}", times->p50, times->p95, times->p99) : "-";
+  if (!times) return "-";
+  return quantity_text(times->p50) + " / " + quantity_text(times->p95) + " / " +
+         quantity_text(times->p99);
 }
 
 std::string price_table(const RunComparison& comparison) {
@@ -209,10 +211,10 @@ std::string price_table(const RunComparison& comparison) {
   for (const CellComparison& cell : comparison.cells) {
     n_jumps += cell.price.n_clock_jumps;
     if (!cell.price.tokens_per_s && !cell.price.latency_ms) continue;
-    rows.push_back({cell.name, number_text(cell.price.tokens_per_s),
-                    number_text(cell.price_ratio.tokens_per_s, "x {:.2f}"),
-                    times_text(cell.price.ttft_ms), times_text(cell.price.latency_ms),
-                    number_text(cell.price_ratio.latency_p95, "x {:.2f}")});
+    rows.push_back(
+        {cell.name, cell.price.tokens_per_s ? quantity_text(*cell.price.tokens_per_s) : "-",
+         number_text(cell.price_ratio.tokens_per_s, "x {:.2f}"), times_text(cell.price.ttft_ms),
+         times_text(cell.price.latency_ms), number_text(cell.price_ratio.latency_p95, "x {:.2f}")});
   }
   std::string out;
   if (!rows.empty()) {

@@ -35,4 +35,9 @@ std::string state_words(const CellComparison& cell) {
   return cell.is_reference ? "reference" : "ok";
 }
 
+std::string quantity_text(double value) {
+  const bool large = value >= 999.5 || value <= -999.5;  // what {:.3g} would round to 1e+03
+  return large ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+}
+
 }  // namespace isobit

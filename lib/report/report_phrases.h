@@ -18,4 +18,7 @@ std::string nats_text(std::optional<double> nats);  // "0.0126"
 std::string first_position(const std::vector<int32_t>& ascending);  // "-" when empty
 std::string state_words(const CellComparison& cell);  // "ok", "not exercised", "incomplete"
 
+// Three significant digits, never as a power of ten: "37.4", "2364".
+std::string quantity_text(double value);
+
 }  // namespace isobit

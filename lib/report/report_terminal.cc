@@ -1,6 +1,7 @@
 // What `run`, `compare` and `gate` print: tables of 80 columns and the verdict with its reasons.
 #include <fmt/format.h>
 
+#include "compare/sample_name.h"
 #include "report/report.h"
 #include "report/report_phrases.h"
 #include "report/text_table.h"
@@ -12,6 +13,24 @@ namespace {
 bool is_compared(const RunComparison& comparison, const CellComparison& cell) {
   return comparison.kind == ComparisonKind::kBetweenRuns || !cell.is_reference ||
          !cell.pairs.empty();
+}
+
+std::string margin_words(const std::optional<float>& margin) {
+  return margin ? fmt::format("{:.3g}", *margin) : std::string("unknown");
+}
+
+std::string token_words(const std::optional<int32_t>& token) {
+  return token ? fmt::format("{}", *token) : std::string("the end");
+}
+
+std::string divergence_words(const PairComparison& pair) {
+  const Divergence& d = pair.divergence;
+  if (!d.token) return fmt::format("same tokens; other bits from position {}", d.numeric->position);
+  return fmt::format("position {}: token {} became {}; margin {} nat, then {}{}", d.token->position,
+                     token_words(d.token->reference_token), token_words(d.token->candidate_token),
+                     margin_words(d.token->reference_margin),
+                     margin_words(d.token->candidate_margin),
+                     pair.flip ? fmt::format(" ({})", name(*pair.flip)) : std::string());
 }
 
 std::vector<std::string> cell_row(const RunComparison& comparison, const CellComparison& cell) {
@@ -62,6 +81,17 @@ std::string axes_table(const RunComparison& comparison) {
                      {"drift", Align::kRight},
                      {"flips", Align::kRight}},
                     rows);
+}
+
+std::string worst_list(const RunComparison& comparison, size_t n) {
+  const std::vector<RankedDivergence> worst = worst_divergences(comparison, n);
+  if (worst.empty()) return {};
+  std::string out = "\nworst divergences (isobit explain SAMPLE says why)\n";
+  for (const RankedDivergence& at : worst) {
+    out += "  " + visible_text(sample_name(comparison, *at.cell, *at.pair)) + "\n    " +
+           divergence_words(*at.pair) + "\n";
+  }
+  return out;
 }
 
 }  // namespace isobit

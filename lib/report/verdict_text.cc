@@ -4,6 +4,7 @@
 
 #include "gate/metrics.h"
 #include "report/report.h"
+#include "report/report_phrases.h"
 #include "report/text_table.h"
 #include "report/untrusted_text.h"
 
@@ -111,7 +112,7 @@ std::string rules_list(const Verdict& verdict) {
 
 std::string price(const TierResult& tier, double Timings::*what) {
   if (!tier.base || !tier.candidate) return "-";
-  return fmt::format("{:.3g} -> {:.3g}", (*tier.base).*what, (*tier.candidate).*what);
+  return quantity_text((*tier.base).*what) + " -> " + quantity_text((*tier.candidate).*what);
 }
 
 std::vector<std::string> tier_row(const TierResult& tier) {

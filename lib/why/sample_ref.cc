@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "compare/sample_name.h"
 
 namespace isobit {
 namespace {
@@ -150,11 +151,11 @@ const Trace& trace_at(const RunRecord& run, const SampleAddress& address) {
 
 std::string sample_ref(const RunRecord& run, const SampleAddress& address) {
   const SampleKey& key = address.key;
-  std::string out = run.id + "/" + cell_at(run, address.cell_index).name + "/" +
-                    run.requests[static_cast<size_t>(key.prompt_index)].id;
-  if (key.repeat == 0 && key.sample_index == 0) return out;
-  out += "#" + std::to_string(key.repeat);
-  return key.sample_index == 0 ? out : out + "." + std::to_string(key.sample_index);
+  return text_of({.run_id = run.id,
+                  .cell = cell_at(run, address.cell_index).name,
+                  .request_id = run.requests[static_cast<size_t>(key.prompt_index)].id,
+                  .repeat = key.repeat,
+                  .sample_index = key.sample_index});
 }
 
 }  // namespace isobit

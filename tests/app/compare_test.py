@@ -31,7 +31,7 @@ class Compare(ProgramTest):
         r = self.compare("--exit-code", expect=0)
         for word in TABLE_WORDS + ("certificates", "8 of 8 prompts", "price", "tokens/s"):
             self.assertIn(word, r.out)
-        for word in ("why answers differ", "suspicious", "flip law", "distinct outputs", "how much alike"):
+        for word in ("why answers differ", "worst divergences", "suspicious", "flip law", "distinct outputs", "how much alike"):
             self.assertNotIn(word, r.out)
         self.assertTrue(all(len(line) <= 80 for line in r.out.splitlines()[1:]), r.out)
 
@@ -54,6 +54,10 @@ class Compare(ProgramTest):
         r = self.compare("--exit-code", expect=1)
         self.assertIn("why answers differ", r.out)
         self.assertIn("environment: ", r.out)
+        listed = r.out.split("worst divergences (isobit explain SAMPLE says why)\n")[1].splitlines()
+        sample = listed[0].strip()
+        self.assertRegex(listed[1], r"position \d+: token|other bits from position \d+")
+        self.isobit("explain", sample, "--base", "latest~1", "--store", self.store, expect=0)
 
     def test_4_for_runs_of_different_prompts(self):
         self.run_audit("--prompts", "smoke")

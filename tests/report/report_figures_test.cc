@@ -1,4 +1,5 @@
 #include "report/report_figures.h"
+#include "report/report_phrases.h"
 
 #include <doctest/doctest.h>
 
@@ -161,4 +162,13 @@ TEST_CASE("the Markdown report has the figures as a list") {
   CHECK(has(report, "### Figures\n\n- why answers differ: <code>batch"));
   CHECK(has(report, "\n- suspicious flips: <code>2 at a margin"));
   CHECK(has(report, "\n- flip law: <code>at the median drift"));
+}
+
+TEST_CASE("quantities are never powers of ten") {
+  CHECK(quantity_text(37.44) == "37.4");
+  CHECK(quantity_text(0.0123) == "0.0123");
+  CHECK(quantity_text(999.4) == "999");
+  CHECK(quantity_text(999.6) == "1000");
+  CHECK(quantity_text(2364.5) == "2364");
+  CHECK(quantity_text(1234567) == "1234567");
 }
