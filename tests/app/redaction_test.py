@@ -134,9 +134,11 @@ class Redaction(ProgramTest):
         self.assertEqual(self.store_rows("SELECT redacted FROM run"), [(1,), (1,)])
 
     def test_what_needs_the_tokens_refuses_a_redacted_run_by_name(self):
-        self.run_audit("--redact")
+        self.run_audit("--redact", "--axis", "load.concurrency=1,8")
         r = self.run_audit("--against", "latest", expect=4)
         self.assertIn("is redacted: --against needs", r.err)
+        for command in ("explain", "replay", "reduce"):
+            self.assertIn("is redacted: it holds digests of its prompts", self.isobit(command, "latest/1/0", "--store", self.store, expect=4).err)
 
 
 if __name__ == "__main__":
