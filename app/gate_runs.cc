@@ -22,7 +22,7 @@ GateRequest request_of(const Policy& policy, const Date& today, const RunCompari
 Verdict gate_runs(const RunRecord& base, const RunRecord& candidate, const Policy& policy,
                   const Date& today) {
   CompareOptions options;
-  if (needs_texts(policy)) options.detail = Detail::kFull;
+  if (needs_full_detail(policy)) options.detail = Detail::kFull;
   const RunComparison within = compare_within_run(candidate, options);
   return gate(compare_runs(base, candidate, options), request_of(policy, today, &within));
 }

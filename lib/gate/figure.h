@@ -75,6 +75,13 @@ Figure throughput_ratio(const Selection& selection);
 Figure std_length(const Selection& selection);
 Figure std_top1_prob(const Selection& selection);
 
+// What the comparison concludes from all rows; the second and third at Detail::kFull.
+Figure survival_share(const Selection& selection);         // of the cell where it is least
+Figure flip_margin_1_percent(const Selection& selection);  // of the run
+Figure certified_rate(const Selection& selection);         // of the run's prompts
+Figure undecided_divergences(const Selection& selection);
+Figure run_to_run_divergences(const Selection& selection);  // decided, or among what remains
+
 // Against the noise of the reference's own repeats.
 Figure noise_p_value(const Selection& selection);
 Figure excess_mismatch_rate(const Selection& selection);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace isobit {
 namespace {
@@ -106,6 +107,33 @@ const std::vector<Metric>& metrics() {
        false,
        true,
        std_top1_prob},
+      {"survival_share",
+       "share",
+       "answers that are still the same after the last split of the cell (Kaplan and Meier)",
+       {Scope::kCell},
+       false,
+       true,
+       survival_share},
+      {"flip_margin_1_percent",
+       "nats",
+       "the margin at which the fitted flip law has 1 % of choices flip, at the median drift",
+       {Scope::kRun},
+       false,
+       true,
+       flip_margin_1_percent},
+      {"certified_rate",
+       "share",
+       "prompts whose every margin is above what any drift that was seen could close",
+       {Scope::kRun},
+       true,
+       true,
+       certified_rate},
+      {"undecided_divergences", "answers",
+       "answers that differ where the cells do not decide for which reason", kAnyScope, false,
+       false, undecided_divergences},
+      {"run_to_run_divergences", "answers",
+       "answers that differ as repeats of one request do, or may", kAnyScope, false, false,
+       run_to_run_divergences},
       {"edit_similarity", "share", "how alike the tokens of two answers are, mean over answers",
        kAnyScope, false, false, edit_similarity},
       {"chrf", "share", "how alike their texts are (character n-grams), mean over answers",
@@ -115,6 +143,10 @@ const std::vector<Metric>& metrics() {
        kAnyScope, false, false, embedding_cosine},
   };
   return table;
+}
+
+bool is_of_whole_run(const Metric& metric) {
+  return metric.of_whole_cells && metric.scopes == std::vector<Scope>{Scope::kRun};
 }
 
 std::vector<std::string> metric_names() {
@@ -129,12 +161,11 @@ const Metric* find_metric(const std::string& name) {
   return at == metrics().end() ? nullptr : &*at;
 }
 
-bool needs_texts(const Policy& policy) {
-  const auto is_of_texts = [](const Rule& rule) {
-    return rule.metric == "edit_similarity" || rule.metric == "chrf" ||
-           rule.metric == "embedding_cosine";
-  };
-  return std::any_of(policy.rules.begin(), policy.rules.end(), is_of_texts);
+bool needs_full_detail(const Policy& policy) {
+  static const std::set<std::string> kOfFullDetail = {"edit_similarity", "chrf", "embedding_cosine",
+                                                      "flip_margin_1_percent", "certified_rate"};
+  return std::ranges::any_of(policy.rules,
+                             [](const Rule& rule) { return kOfFullDetail.contains(rule.metric); });
 }
 
 std::string figure_text(const Metric& metric, double value) {

@@ -20,13 +20,16 @@ struct Metric {
   Figure (*figure)(const Selection&);
 };
 
+// One figure of the comparison, which no selector narrows.
+bool is_of_whole_run(const Metric& metric);
+
 const std::vector<Metric>& metrics();
 std::vector<std::string> metric_names();
 const Metric* find_metric(const std::string& name);  // null: no such metric
 
-// Whether a rule asks how much alike different answers are: only a comparison at Detail::kFull
-// knows.
-bool needs_texts(const Policy& policy);
+// Whether a rule asks how much alike different answers are, or for the flip law or certificates:
+// only a comparison at Detail::kFull knows.
+bool needs_full_detail(const Policy& policy);
 
 // "3.1 %", "2", "0.0123 nats"
 std::string figure_text(const Metric& metric, double value);

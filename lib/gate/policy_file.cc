@@ -150,6 +150,8 @@ void check_rule(const PolicyObject& object, const Metric& metric, const Rule& ru
     object.refuse("where", "metric " + rule.metric +
                                " is of whole cells: neither tags nor prompts "
                                "can narrow it");
+  if (is_of_whole_run(metric) && object.has("where"))
+    object.refuse("where", "metric " + rule.metric + " is of the whole run: nothing can narrow it");
   if (!rule.min && !rule.max) object.refuse("min", "a rule needs \"min\" or \"max\"");
   if (rule.min && rule.max && *rule.min > *rule.max)
     object.refuse("min", "\"min\" is greater than \"max\"");

@@ -103,6 +103,7 @@ TEST_CASE("what cannot be meant is refused") {
       "\"rules\": {}",
       "\"rules\": [{\"metric\": \"std_length\", \"scope\": \"cell\", \"max\": 1, \"where\": "
       "{\"tags\": \"t\"}}]",
+      "\"rules\": [{\"metric\": \"certified_rate\", \"min\": 0.5, \"where\": {\"cells\": \"*\"}}]",
       "\"coverage\": {\"min_prompts\": -1}",
       "\"coverage\": {\"min_prompts\": 1.5}",
       "\"overrides\": [{\"reason\": \"r\", \"expires\": \"2026-01-01\"}]",

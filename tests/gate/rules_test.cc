@@ -80,6 +80,12 @@ TEST_CASE("every metric gives the figure that a hand gives") {
   CHECK(figure("max_gap_drift", p) == doctest::Approx(18));
   CHECK(figure("edit_similarity", p) < 1);
   CHECK(figure("edit_similarity", p) > 0.9);
+  // Of 16 pairs of the last cell one failed and two split, both where 15 were at risk.
+  CHECK(figure("survival_share", p, "cell", "\"cells\": \"load.concurrency=32\"") ==
+        doctest::Approx(13.0 / 15));
+  // Nothing changed between the runs, so what differs does so from run to run, and is decided.
+  CHECK(figure("undecided_divergences", p) == 0);
+  CHECK(figure("run_to_run_divergences", p) == 4);
   CHECK(figure("throughput_ratio", p, "cell") == doctest::Approx(0.5));
   CHECK(figure("std_length", p, "cell") == 0);
   CHECK(figure("std_top1_prob", p, "cell") == doctest::Approx(0));
@@ -88,6 +94,38 @@ TEST_CASE("every metric gives the figure that a hand gives") {
   CHECK(figure("latency_p50_ratio", p) == doctest::Approx(2));
   CHECK(figure("latency_p95_ratio", p) == doctest::Approx(2));
   CHECK(figure("request_speed_ratio", p) == doctest::Approx(0.5));
+}
+
+TEST_CASE(
+    "the flip law and certificates as figures: what a rule sees is what the comparison says") {
+  Pair p = eventful();
+  const RunComparison full = compare_runs(p.base, p.candidate, {.detail = Detail::kFull});
+  CHECK(figure("certified_rate", p) ==
+        doctest::Approx(static_cast<double>(full.certificates->certified.matches) /
+                        static_cast<double>(full.certificates->certified.trials)));
+  REQUIRE_FALSE(full.flip_law->law);
+  const Verdict few =
+      gate_with(p.base, p.candidate, rule("\"metric\": \"flip_margin_1_percent\", \"max\": 1"));
+  CHECK(result_of(few, "r").outcome == Outcome::kInconclusive);
+  CHECK(result_of(few, "r").units.at(0).figure.missing.find("too few flips") != std::string::npos);
+}
+
+TEST_CASE("a fitted law's margin comes with its interval") {
+  RunComparison comparison = compare_runs(clean_run(), clean_run(), {.detail = Detail::kFull});
+  FlipLaw law;
+  law.ratio_1_percent = {.value = 2, .interval95 = {.low = 1.5, .high = 3}};
+  law.median_drift_nats = 0.1;
+  comparison.flip_law = FlipLawResult{};
+  comparison.flip_law->n_rows = 500;
+  comparison.flip_law->n_flips = 20;
+  comparison.flip_law->law = law;
+  Selection selection;
+  selection.comparison = &comparison;
+  const Figure figure = flip_margin_1_percent(selection);
+  CHECK(figure.value == doctest::Approx(0.2));
+  CHECK(figure.interval95->low == doctest::Approx(0.15));
+  CHECK(figure.interval95->high == doctest::Approx(0.3));
+  CHECK(figure.counted.find("20 flips in 500 rows") != std::string::npos);
 }
 
 TEST_CASE("every metric of the table is a rule that holds on clean runs and can be broken") {
