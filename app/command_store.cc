@@ -1,5 +1,5 @@
-// `isobit store list|info|query|check|prune`: what a store holds, whether it is sound, and what may
-// go.
+// `isobit store list|info|query|check|prune|export|import|merge`: what a store holds, whether it is
+// sound, what may go, and what comes and goes as a file.
 #include <map>
 
 #include <fmt/format.h>
@@ -7,6 +7,7 @@
 #include "app/commands.h"
 #include "app/exit_codes.h"
 #include "app/run_claims.h"
+#include "app/store_merge.h"
 #include "app/store_prune.h"
 #include "base/error.h"
 #include "report/report.h"
@@ -151,12 +152,14 @@ std::function<int()> declare_store(CLI::App& app, Session& session) {
   CLI::App* prune_app = app.add_subcommand("prune", "Removes runs, and gives the space back");
   auto prune = std::make_shared<PruneArguments>();
   declare_store_prune(*prune_app, *prune);
+  auto exchange = std::make_shared<StoreExchange>(app);
   for (CLI::App* sub : {list_app, info_app, query_app, check_app, prune_app}) sub->fallthrough();
   prune_app->footer("Example:\n  isobit store prune --keep 20 --dry-run");
   info_app->footer("Example:\n  isobit store info --store isobit.db");
   query_app->footer("Example:\n  isobit store query 'SELECT * FROM v_cell'");
   check_app->footer("Example:\n  isobit store check --store isobit.db");
   return [=, &session] {
+    if (const auto done = exchange->run(session)) return *done;
     if (prune_app->parsed()) return prune_store(*prune, session);
     Store store = Store::open(session.flags.store, StoreMode::kRead);
     if (list_app->parsed()) return list(store, session);

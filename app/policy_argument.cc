@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "app/audit.h"
+#include "app/bundle_file.h"
 #include "app/clock.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -13,6 +14,16 @@ namespace isobit::app {
 namespace {
 
 constexpr size_t kMaxPolicyBytes = size_t{4} << 20;
+
+// A policy file's text, or that of the policy in a bundle.
+std::string file_text(const std::string& path) {
+  if (!is_bundle_file(path)) return read_file(path, kMaxPolicyBytes);
+  std::string policy = load_bundle(path).policy;
+  if (policy.empty())
+    throw Error(ErrorCode::usage, "bundle '" + path + "' carries no policy",
+                "isobit store export --policy puts one in");
+  return policy;
+}
 
 bool is_ready(const std::string& name) {
   return std::any_of(ready_policies().begin(), ready_policies().end(),
@@ -25,7 +36,7 @@ Policy policy_argument(const std::string& name_or_file) {
   if (is_ready(name_or_file)) return ready_policy(name_or_file);
   const bool looks_like_file = name_or_file.find_first_of("./") != std::string::npos;
   if (!looks_like_file && !std::filesystem::exists(name_or_file)) return ready_policy(name_or_file);
-  return read_policy(read_file(name_or_file, kMaxPolicyBytes), name_or_file);
+  return read_policy(file_text(name_or_file), name_or_file);
 }
 
 std::string policy_text(const std::string& name_or_file) {
@@ -33,7 +44,7 @@ std::string policy_text(const std::string& name_or_file) {
     if (ready.name == name_or_file) return std::string(ready.text);
   }
   static_cast<void>(policy_argument(name_or_file));  // a word that is neither is refused there
-  return read_file(name_or_file, kMaxPolicyBytes);
+  return file_text(name_or_file);
 }
 
 Policy kept_policy(const std::string& text, const std::string& where) {

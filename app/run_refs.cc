@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "app/baseline_runs.h"
+#include "app/bundle_file.h"
 #include "app/run_claims.h"
 #include "base/error.h"
 #include "record/redaction.h"
@@ -22,6 +23,7 @@ RunRef parse_run_ref(const std::string& text, const std::string& default_store) 
 RunRecord load_run(const std::string& text, const std::string& default_store) {
   if (is_baseline_file(text)) return load_baseline_file(text).run;
   const RunRef ref = parse_run_ref(text, default_store);
+  if (is_bundle_file(ref.store)) return run_in_bundle(load_bundle(ref.store), ref.run, ref.store);
   Store store = Store::open(ref.store, StoreMode::kRead);
   RunRecord run = store.load_run(store.resolve_ref(ref.run));
   require_sound_claims(run, "store '" + ref.store + "'");

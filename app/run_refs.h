@@ -1,5 +1,6 @@
 // What a user writes for a run: "latest", "latest~1", an id or its beginning, "@baseline",
-// "file.db", "file.db:latest", "file.db:@baseline", or a file that `isobit baseline export` wrote.
+// "file.db", "file.db:latest", "file.db:@baseline", a bundle that `isobit store export` wrote
+// ("x.isobit.tar", "x.isobit.tar:latest~1"), or a file that `isobit baseline export` wrote.
 #pragma once
 
 #include <string>

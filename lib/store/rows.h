@@ -9,8 +9,17 @@
 
 namespace isobit {
 
+// Throws Error(usage) for an id that is not 1 to 64 of [0-9A-Za-z_.-].
+void check_run_header(const RunRecord& header);
+
 // Inserts the run, its fingerprint, requests and cells; the caller holds the transaction.
 void insert_run(Database& database, const RunRecord& header);
+
+// What is known of a cell once it has ended.
+void update_cell(Database& database, int64_t run_key, const CellRecord& cell);
+
+void set_run_complete(Database& database, int64_t run_key);
+void set_stop_reason(Database& database, int64_t run_key, const std::string& reason);
 
 // All of it, samples included. Throws Error(environment) naming the row that does not fit.
 RunRecord read_run(Database& database, int64_t run_key);

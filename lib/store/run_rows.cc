@@ -280,12 +280,33 @@ class RunReader {
   RunRecord run_;
 };
 
+void check_run_id(const std::string& id) {
+  const bool good = !id.empty() && id.size() <= 64 && std::ranges::all_of(id, [](unsigned char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           c == '-' || c == '.';
+  });
+  if (!good)
+    throw Error(ErrorCode::usage,
+                "run id '" + id.substr(0, 80) + "' is not 1 to 64 of [0-9A-Za-z_.-]");
+}
+
 }  // namespace
 
 void refuse_row(const Database& database, const std::string& row, const std::string& what) {
   throw Error(ErrorCode::environment,
               "store '" + database.path().string() + "', " + row + ": " + what,
               "the file was changed by something else than isobit; see isobit store check");
+}
+
+void check_run_header(const RunRecord& header) {
+  check_run_id(header.id);
+  ISOBIT_REQUIRE(header.prompt_texts.empty() ||
+                 header.prompt_texts.size() == header.requests.size());
+  for (size_t i = 0; i < header.cells.size(); ++i) {
+    ISOBIT_REQUIRE(header.cells[i].index == static_cast<int32_t>(i));
+    const auto reference = static_cast<size_t>(header.cells[i].reference_index);
+    ISOBIT_REQUIRE(reference < header.cells.size() && header.cells[reference].is_reference());
+  }
 }
 
 void insert_run(Database& database, const RunRecord& header) {
@@ -301,6 +322,30 @@ void insert_run(Database& database, const RunRecord& header) {
   insert_fingerprint(database, run_key, header.fingerprint);
   insert_requests(database, run_key, header);
   insert_cells(database, run_key, header);
+}
+
+void update_cell(Database& database, int64_t run_key, const CellRecord& cell) {
+  Statement update(
+      database,
+      "UPDATE cell SET complete = ?3, exercised = ?4, not_exercised_reason = ?5, wall_ms = ?6,"
+      " generated_tokens_per_s = ?7 WHERE run_key = ?1 AND cell_index = ?2");
+  update.add(run_key)
+      .add(int64_t{cell.index})
+      .add(int64_t{cell.complete})
+      .add(int64_t{cell.exercised});
+  update.add(cell.not_exercised_reason).add(cell.wall_ms).add(cell.generated_tokens_per_s);
+  update.run();
+}
+
+void set_run_complete(Database& database, int64_t run_key) {
+  Statement update(database,
+                   "UPDATE run SET status = 'complete', stop_reason = '' WHERE run_key = ?1");
+  update.add(run_key).run();
+}
+
+void set_stop_reason(Database& database, int64_t run_key, const std::string& reason) {
+  Statement update(database, "UPDATE run SET stop_reason = ?2 WHERE run_key = ?1");
+  update.add(run_key).add(reason).run();
 }
 
 RunRecord read_run(Database& database, int64_t run_key) {

@@ -12,27 +12,6 @@
 namespace isobit {
 namespace {
 
-void check_run_id(const std::string& id) {
-  const bool good = !id.empty() && id.size() <= 64 && std::ranges::all_of(id, [](unsigned char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-           c == '-' || c == '.';
-  });
-  if (!good)
-    throw Error(ErrorCode::usage,
-                "run id '" + id.substr(0, 80) + "' is not 1 to 64 of [0-9A-Za-z_.-]");
-}
-
-void check_header(const RunRecord& header) {
-  check_run_id(header.id);
-  ISOBIT_REQUIRE(header.prompt_texts.empty() ||
-                 header.prompt_texts.size() == header.requests.size());
-  for (size_t i = 0; i < header.cells.size(); ++i) {
-    ISOBIT_REQUIRE(header.cells[i].index == static_cast<int32_t>(i));
-    const auto reference = static_cast<size_t>(header.cells[i].reference_index);
-    ISOBIT_REQUIRE(reference < header.cells.size() && header.cells[reference].is_reference());
-  }
-}
-
 // Makes the file a store of the current schema. Until that is done the journal is SQLite's ordinary
 // one, so that the file itself says whose it is from its first bytes on.
 void prepare_for_recording(Database& database, const StoreOptions& options) {
@@ -85,16 +64,7 @@ class Recorder : public RunSink {
   void forced(const ForcedRecord& forced) override { forced_writer_.write(forced); }
 
   void end_cell(const CellRecord& cell) override {
-    Statement update(
-        database_,
-        "UPDATE cell SET complete = ?3, exercised = ?4, not_exercised_reason = ?5, wall_ms = ?6,"
-        " generated_tokens_per_s = ?7 WHERE run_key = ?1 AND cell_index = ?2");
-    update.add(run_key_)
-        .add(int64_t{cell.index})
-        .add(int64_t{cell.complete})
-        .add(int64_t{cell.exercised});
-    update.add(cell.not_exercised_reason).add(cell.wall_ms).add(cell.generated_tokens_per_s);
-    update.run();
+    update_cell(database_, run_key_, cell);
     // Onto the disk now and then: after a power cut at most one cell has to run again.
     static_cast<void>(database_.text("PRAGMA wal_checkpoint(PASSIVE)"));
   }
@@ -177,7 +147,7 @@ void Store::close() {
 }
 
 void Store::create_run(const RunRecord& header) {
-  check_header(header);
+  check_run_header(header);
   Transaction transaction(state_->database);
   Statement taken(state_->database, "SELECT 1 FROM run WHERE id = ?1");
   if (taken.add(header.id).step()) {
@@ -196,14 +166,11 @@ std::unique_ptr<RunSink> Store::recorder(const std::string& run_id) {
 }
 
 void Store::finish_run(const std::string& run_id) {
-  Statement update(state_->database,
-                   "UPDATE run SET status = 'complete', stop_reason = '' WHERE run_key = ?1");
-  update.add(state_->run_key(run_id)).run();
+  set_run_complete(state_->database, state_->run_key(run_id));
 }
 
 void Store::note_stop(const std::string& run_id, const std::string& reason) {
-  Statement update(state_->database, "UPDATE run SET stop_reason = ?2 WHERE run_key = ?1");
-  update.add(state_->run_key(run_id)).add(reason).run();
+  set_stop_reason(state_->database, state_->run_key(run_id), reason);
 }
 
 RunRecord Store::load_run(const std::string& run_id) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -68,6 +69,27 @@ struct Baseline {
 
 enum class BaselineRuns { kKeep, kRemove };
 
+// What another store or a bundle holds, to be taken in. Runs are asked for one at a time.
+struct MergeSource {
+  std::vector<std::string> run_ids;  // in the order in which they become the latest
+  std::function<RunRecord(const std::string& id)> load;
+  std::vector<Baseline> baselines;  // by name, then version
+  std::vector<SavedComparison> comparisons;
+};
+
+// Two things of one name that are not the same.
+struct MergeConflict {
+  std::string subject;      // "run 3f2a", "baseline prod version 2"
+  std::string differs_in;   // "samples[3].text"
+  std::string here, there;  // what each side has there, shortened
+};
+
+struct MergeResult {
+  int64_t n_runs_added = 0, n_runs_continued = 0, n_runs_there = 0;
+  int64_t n_samples_added = 0, n_baselines_added = 0, n_comparisons_added = 0;
+  std::vector<MergeConflict> conflicts;  // not empty: nothing was changed
+};
+
 struct PruneResult {
   int64_t n_runs = 0, n_samples = 0, n_comparisons = 0, n_baselines = 0;
   int64_t bytes_before = 0, bytes_after = 0;  // of the file
@@ -121,6 +143,10 @@ class Store {
   // Removes runs with all that belongs to them, and gives the space back to the file system. Throws
   // Error(usage), with nothing removed, for a baseline's run unless baselines go too.
   PruneResult prune_runs(const std::vector<std::string>& run_ids, BaselineRuns baselines);
+
+  // Takes in all of it or nothing: one transaction. What is there already stays as it is, so a
+  // second time changes nothing; a run that one side has further than the other goes on from there.
+  MergeResult merge(const MergeSource& source);
 
   void save_comparison(const SavedComparison& comparison);
   std::vector<SavedComparison> list_comparisons();  // oldest first

@@ -1,0 +1,238 @@
+#include "bundle/run_bundle.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+
+#include "base/digest.h"
+#include "base/json_members.h"
+#include "bundle/tar_archive.h"
+#include "record/run_json.h"
+
+namespace isobit {
+namespace {
+
+constexpr const char* kFormat = "isobit.bundle";
+constexpr int64_t kFormatVersion = 1;
+constexpr const char *kManifest = "manifest.json", *kPolicy = "policy.json";
+constexpr const char* kHint = "the bundle was damaged or edited; export it again";
+constexpr std::array kListSections = {"cells", "fingerprint", "forced", "requests", "samples"};
+
+using Members = std::map<std::string, std::string>;  // name -> content, manifest apart
+
+[[noreturn]] void refuse(const std::string& where, const std::string& what,
+                         const std::string& hint = kHint) {
+  throw Error(ErrorCode::environment, where + ": " + what, hint);
+}
+
+std::string path_of(const std::string& run_id, const std::string& section) {
+  return "runs/" + run_id + "/" + section + (section == "run" ? ".json" : ".jsonl");
+}
+
+bool is_folder_name(const std::string& id) {
+  return !id.empty() && id.size() <= 64 && id.find_first_not_of('.') != id.npos &&
+         std::ranges::all_of(id, [](unsigned char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                  c == '_' || c == '-' || c == '.';
+         });
+}
+
+void add_run(Members& members, const RunRecord& run) {
+  const Json sections = run_sections(run);
+  members[path_of(run.id, "run")] = canonical_json(sections["run"]) + "\n";
+  for (const char* section : kListSections) {
+    std::string& lines = members[path_of(run.id, section)];
+    for (const Json& element : sections[section]) lines += canonical_json(element) + "\n";
+  }
+}
+
+Json manifest_of(const RunBundle& bundle, const Members& members) {
+  Json runs = Json::array(), files = Json::array();
+  for (const RunRecord& run : bundle.runs)
+    runs.push_back({{"id", run.id}, {"created", run.created}, {"sha256", run_digest(run)}});
+  for (const auto& [name, content] : members) {
+    files.push_back({{"name", name}, {"bytes", content.size()}, {"sha256", sha256_hex(content)}});
+  }
+  return {{"format", kFormat},
+          {"format_version", kFormatVersion},
+          {"runs", std::move(runs)},
+          {"members", std::move(files)}};
+}
+
+auto order_of(const RunRecord& run) {
+  return std::tie(run.created, run.id);
+}
+
+void check_runs(const std::vector<RunRecord>& runs) {
+  if (runs.empty()) throw Error(ErrorCode::usage, "a bundle of no run");
+  for (size_t i = 0; i < runs.size(); ++i) {
+    if (!is_folder_name(runs[i].id))
+      throw Error(ErrorCode::usage,
+                  "run id '" + runs[i].id.substr(0, 80) + "' is no folder's name");
+    for (size_t k = 0; k < i; ++k) {
+      if (runs[k].id == runs[i].id)
+        throw Error(ErrorCode::usage, "run " + runs[i].id + " is named twice");
+    }
+  }
+}
+
+Json parse(std::string_view text, const std::string& where) {
+  try {
+    return parse_json(text, where, {.max_depth = 8});
+  } catch (const Error& e) {
+    throw Error(ErrorCode::environment, e.message(), kHint);
+  }
+}
+
+// The manifest, known to be of this format and version before anything else of the file is judged.
+Json read_manifest(const std::vector<TarMember>& files, const std::string& where) {
+  if (files.empty() || files.front().name != kManifest)
+    refuse(where, "manifest.json is not its first member",
+           "isobit store export writes a bundle; this is another tar archive");
+  Json manifest = parse(files.front().content, where + ": manifest.json");
+  const auto found = [&](const char* key) {
+    return manifest.is_object() && manifest.contains(key) ? manifest[key].dump().substr(0, 40)
+                                                          : "nothing";
+  };
+  if (found("format") != Json(kFormat).dump()) {
+    refuse(where, "its format is " + found("format") + ", expected \"" + kFormat + "\"",
+           "isobit store export writes a bundle");
+  }
+  if (found("format_version") != std::to_string(kFormatVersion)) {
+    refuse(where,
+           "its format_version is " + found("format_version") + ", this isobit reads " +
+               std::to_string(kFormatVersion),
+           "use the isobit that wrote it");
+  }
+  return manifest;
+}
+
+struct ManifestRun {
+  std::string id, created, digest;
+};
+
+std::vector<ManifestRun> runs_of(const JsonMembers& manifest, const std::string& where) {
+  std::vector<ManifestRun> out;
+  for (const Json& json : manifest.array("runs")) {
+    const JsonMembers m(json, where + ": manifest.json: runs", {"id", "created", "sha256"});
+    out.push_back({m.text("id"), m.text("created"), m.text("sha256")});
+    if (!is_folder_name(out.back().id)) m.refuse("id", "is no run's id");
+  }
+  if (out.empty()) manifest.refuse("runs", "is empty");
+  return out;
+}
+
+// Each member that the archive has, and nothing else, with the size and digest that it has.
+void check_members(const JsonMembers& manifest, const std::vector<TarMember>& files,
+                   const std::string& where) {
+  std::map<std::string, std::pair<int64_t, std::string>> listed;
+  for (const Json& json : manifest.array("members")) {
+    const JsonMembers m(json, where + ": manifest.json: members", {"name", "bytes", "sha256"});
+    listed[m.text("name")] = {m.integer("bytes"), m.text("sha256")};
+  }
+  for (size_t i = 1; i < files.size(); ++i) {
+    const TarMember& file = files[i];
+    const auto at = listed.find(file.name);
+    if (at == listed.end()) refuse(where, "member '" + file.name + "' is not in its manifest");
+    const auto& [n_bytes, digest] = at->second;
+    if (static_cast<uint64_t>(n_bytes) != file.content.size()) {
+      refuse(where, "member '" + file.name + "' has " + std::to_string(file.content.size()) +
+                        " bytes, its manifest says " + std::to_string(n_bytes));
+    }
+    const std::string now = sha256_hex(file.content);
+    if (now != digest) {
+      refuse(where, "the checksum of member '" + file.name + "' is " + now.substr(0, 12) +
+                        ", its manifest says " + digest.substr(0, 12));
+    }
+    listed.erase(at);
+  }
+  if (!listed.empty()) refuse(where, "member '" + listed.begin()->first + "' is missing");
+}
+
+std::string_view take(std::map<std::string, std::string_view>& files, const std::string& name,
+                      const std::string& where) {
+  const auto at = files.find(name);
+  if (at == files.end()) refuse(where, "member '" + name + "' is missing");
+  const std::string_view content = at->second;
+  files.erase(at);
+  return content;
+}
+
+Json parse_lines(std::string_view text, const std::string& where) {
+  Json out = Json::array();
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = text.find('\n', begin);
+    const std::string line = where + ": line " + std::to_string(out.size() + 1);
+    if (end == text.npos) refuse(line, "does not end");
+    out.push_back(parse(text.substr(begin, end - begin), line));
+    begin = end + 1;
+  }
+  return out;
+}
+
+RunRecord read_run(std::map<std::string, std::string_view>& files, const ManifestRun& listed,
+                   const std::string& where) {
+  Json sections = Json::object();
+  const std::string name = path_of(listed.id, "run");
+  sections["run"] = parse(take(files, name, where), where + ": " + name);
+  for (const char* section : kListSections) {
+    const std::string path = path_of(listed.id, section);
+    sections[section] = parse_lines(take(files, path, where), where + ": " + path);
+  }
+  RunRecord run = run_from_sections(sections, where + ": runs/" + listed.id);
+  if (run.id != listed.id || run.created != listed.created)
+    refuse(where, "runs/" + listed.id + " holds another run than its manifest says");
+  const std::string digest = run_digest(run);
+  if (digest != listed.digest) {
+    refuse(where, "the digest of run " + run.id + " is " + digest.substr(0, 12) +
+                      ", its manifest says " + listed.digest.substr(0, 12));
+  }
+  return run;
+}
+
+}  // namespace
+
+std::string run_digest(const RunRecord& run) {
+  return sha256_hex(canonical_json(run_sections(run)));
+}
+
+std::string bundle_bytes(RunBundle bundle) {
+  check_runs(bundle.runs);
+  std::ranges::sort(bundle.runs, {}, order_of);
+  Members members;
+  for (const RunRecord& run : bundle.runs) add_run(members, run);
+  if (!bundle.policy.empty()) members[kPolicy] = bundle.policy;
+  const std::string manifest = canonical_json(manifest_of(bundle, members)) + "\n";
+  std::vector<TarMember> files = {{kManifest, manifest}};
+  for (const auto& [name, content] : members) files.push_back({name, content});
+  return tar_bytes(files);
+}
+
+RunBundle read_bundle(std::string_view bytes, const std::string& where) {
+  const std::vector<TarMember> files = read_tar(bytes, where);
+  const Json json = read_manifest(files, where);
+  const JsonMembers manifest(json, where + ": manifest.json",
+                             {"format", "format_version", "runs", "members"});
+  check_members(manifest, files, where);
+  std::map<std::string, std::string_view> left;
+  for (size_t i = 1; i < files.size(); ++i) left[files[i].name] = files[i].content;
+  RunBundle out;
+  for (const ManifestRun& listed : runs_of(manifest, where)) {
+    out.runs.push_back(read_run(left, listed, where));
+    const size_t n = out.runs.size();
+    if (n > 1 && !(order_of(out.runs[n - 2]) < order_of(out.runs[n - 1])))
+      refuse(where, "run " + listed.id + " is out of order, or there twice");
+  }
+  if (left.contains(kPolicy)) out.policy = take(left, kPolicy, where);
+  if (!left.empty())
+    refuse(where, "member '" + left.begin()->first + "' belongs to no run of its manifest");
+  return out;
+}
+
+bool begins_as_tar(std::string_view bytes) {
+  constexpr size_t kMagicAt = 257;
+  return bytes.size() > kMagicAt && bytes.substr(kMagicAt).starts_with("ustar");
+}
+
+}  // namespace isobit

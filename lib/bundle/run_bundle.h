@@ -1,0 +1,38 @@
+// Runs as one file to carry: whoever has it can compare, gate and replay them without the store.
+//
+// A bundle is a tar archive (bundle/tar_archive.h) of JSON that people and other programs can read:
+// manifest.json, policy.json where one was given, and for each run runs/ID/{run.json, *.jsonl}, one
+// element a line. The manifest lists every member with its size and SHA-256, and each run with the
+// digest that statements name it by. The same content gives the same bytes; the format is
+// schemas/bundle.schema.json.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "record/run_record.h"
+
+namespace isobit {
+
+struct RunBundle {
+  std::vector<RunRecord> runs;  // by (created, id); the last one is `latest`
+  std::string policy;           // the policy's own text; empty: none was given
+};
+
+// SHA-256 (hex) over everything in the run: the canonical JSON of its sections (record/run_json.h).
+std::string run_digest(const RunRecord& run);
+
+// Sorts the runs. Throws Error(usage) for no run, one that is there twice, or an id that is no
+// folder's name.
+std::string bundle_bytes(RunBundle bundle);
+
+// Throws Error(environment) beginning with `where` for all that bundle_bytes does not write:
+// another archive, a newer format, a member that is missing or not listed, a checksum or size that
+// differs, and all that run_from_sections refuses.
+RunBundle read_bundle(std::string_view bytes, const std::string& where);
+
+// Do a file's first bytes say that it is a tar archive? Needs 262 of them.
+bool begins_as_tar(std::string_view bytes);
+
+}  // namespace isobit
