@@ -25,7 +25,7 @@ struct EnvelopeSignature {
 struct Envelope {
   std::string payload_type;
   std::string payload;
-  std::vector<EnvelopeSignature> signatures;
+  std::vector<EnvelopeSignature> signatures = {};
 };
 
 // "DSSEv1" SP length(type) SP type SP length(payload) SP payload; lengths in decimal.
