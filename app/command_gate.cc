@@ -1,4 +1,6 @@
 // `isobit gate BASE CAND`: may the candidate ship? A verdict, its reasons and an exit code.
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "app/audit.h"
@@ -6,6 +8,7 @@
 #include "app/exit_codes.h"
 #include "app/gate_runs.h"
 #include "app/policy_argument.h"
+#include "app/report_outputs.h"
 #include "app/run_refs.h"
 #include "app/upgrade.h"
 #include "base/error.h"
@@ -22,6 +25,7 @@ struct GateArguments {
   bool fail_on_warn = false;
   bool save = false;
   UpgradeArguments upgrade;
+  OutputArguments outputs;
 };
 
 void save_verdict(const RunRecord& base, const RunRecord& candidate, const Verdict& verdict,
@@ -46,13 +50,35 @@ std::string report_command(const GateArguments& a, const Verdict& verdict, const
                      shell_word(a.candidate), number(verdict.level), store_option(session.flags));
 }
 
+// Findings of a gate are shown at the policy that asks, where that is a file.
+std::string location_of(const GateArguments& a) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(a.policy, ignored) ? a.policy : "isobit.json";
+}
+
+Verdict judged(const GateArguments& a, const RunRecord& base, const RunRecord& candidate,
+               const Policy& policy, const Date& today, Session& session) {
+  if (!a.outputs.any()) return gate_runs(base, candidate, policy, today);
+  GatedRuns gated = gate_runs_in_full(base, candidate, policy, today);
+  write_outputs(a.outputs,
+                report_input(a.outputs,
+                             {.base = base,
+                              .candidate = candidate,
+                              .comparison = gated.comparison,
+                              .verdict = gated.verdict},
+                             location_of(a)),
+                session);
+  return std::move(gated.verdict);
+}
+
 int run_gate(const GateArguments& a, Session& session) {
+  check_outputs(a.outputs);
   const Policy policy = policy_or_level(a.policy, a.level, a.level_given);
   const Date today = gate_day(session.flags.now);
   refuse_expired(policy, today);  // before any work
   const auto [base, candidate] =
       load_run_pair(a.base, a.candidate, session.flags.store, session.console);
-  const Verdict verdict = gate_runs(base, candidate, policy, today);
+  const Verdict verdict = judged(a, base, candidate, policy, today, session);
   if (a.save) save_verdict(base, candidate, verdict, session);
   if (session.flags.json) {
     session.console.result(json_line(verdict_json(verdict)));
@@ -77,13 +103,14 @@ std::function<int()> declare_gate(CLI::App& app, Session& session) {
                                       "0: within the base's own noise; 1: same tokens (default); "
                                       "2: same bits");
   app.add_flag("--fail-on-warn", arguments->fail_on_warn, "Exit 7 where the verdict is a warning");
+  declare_outputs(app, arguments->outputs);
   declare_upgrade_options(app, arguments->upgrade);
   app.add_flag("--save", arguments->save, "Keep the verdict and its policy in the store");
   return [arguments, level, &session] {
     arguments->level_given = level->count() > 0;
     if (arguments->upgrade.upgrade)
-      return upgrade(arguments->base, arguments->candidate, level_argument(arguments->level),
-                     arguments->upgrade, session);
+      return upgrade({arguments->base, arguments->candidate}, level_argument(arguments->level),
+                     arguments->upgrade, arguments->outputs, session);
     return run_gate(*arguments, session);
   };
 }

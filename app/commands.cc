@@ -37,7 +37,7 @@ const std::vector<Command>& commands() {
        declare_baseline},
       {"bench", "Tokens per second by concurrency and kernel set",
        "isobit bench examples/tiny-kjv --concurrency 1,8", declare_bench},
-      {"report", "A run, or two compared, as HTML, Markdown, JSON or CSV",
+      {"report", "A run, or two compared, for people, CI and monitoring",
        "isobit report latest -o report.md", declare_report},
       {"selftest", "Do the elementary functions give the published bits here, and within 1 ulp?",
        "isobit selftest --function exp", declare_selftest},

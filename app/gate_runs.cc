@@ -27,6 +27,15 @@ Verdict gate_runs(const RunRecord& base, const RunRecord& candidate, const Polic
   return gate(compare_runs(base, candidate, options), request_of(policy, today, &within));
 }
 
+GatedRuns gate_runs_in_full(const RunRecord& base, const RunRecord& candidate, const Policy& policy,
+                            const Date& today) {
+  const CompareOptions options{.detail = Detail::kFull};
+  const RunComparison within = compare_within_run(candidate, options);
+  GatedRuns out{.comparison = compare_runs(base, candidate, options), .verdict = {}};
+  out.verdict = gate(out.comparison, request_of(policy, today, &within));
+  return out;
+}
+
 Verdict gate_without_answers(const RunRecord& base, const RunRecord& candidate,
                              const Policy& policy, const Date& today) {
   return gate(compare_runs(base, candidate), request_of(policy, today, nullptr));

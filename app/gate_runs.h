@@ -12,6 +12,14 @@ namespace isobit::app {
 Verdict gate_runs(const RunRecord& base, const RunRecord& candidate, const Policy& policy,
                   const Date& today);
 
+// The same with the comparison that a report shows: at Detail::kFull.
+struct GatedRuns {
+  RunComparison comparison;
+  Verdict verdict;
+};
+GatedRuns gate_runs_in_full(const RunRecord& base, const RunRecord& candidate, const Policy& policy,
+                            const Date& today);
+
 // Of a candidate that has no answers yet: only its fingerprint and prompts are judged.
 Verdict gate_without_answers(const RunRecord& base, const RunRecord& candidate,
                              const Policy& policy, const Date& today);

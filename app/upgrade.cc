@@ -127,8 +127,10 @@ void declare_upgrade_options(CLI::App& app, UpgradeArguments& a) {
       app.add_flag("--record-again", a.record_again, "With --upgrade: reuse no run of the store"));
 }
 
-int upgrade(const std::string& old_file, const std::string& new_file, Level level,
-            const UpgradeArguments& a, Session& session) {
+int upgrade(const ConfigurationFiles& files, Level level, const UpgradeArguments& a,
+            const OutputArguments& outputs, Session& session) {
+  const auto& [old_file, new_file] = files;
+  check_outputs(outputs);
   const Configuration old_configuration = load_configuration(old_file),
                       new_configuration = load_configuration(new_file);
   if (a.model.empty())
@@ -141,6 +143,18 @@ int upgrade(const std::string& old_file, const std::string& new_file, Level leve
   const UpgradeArm after = run_arm({.file = new_file, .against = before.run.id}, new_configuration,
                                    a, token_bytes, session);
   const UpgradeFindings findings = find_upgrade(before, after, level, token_bytes);
+  if (outputs.any()) {
+    OutputArguments with_model = outputs;
+    with_model.model = a.model;
+    write_outputs(with_model,
+                  report_input(with_model,
+                               {.base = before.run,
+                                .candidate = after.run,
+                                .comparison = findings.comparison,
+                                .verdict = findings.verdict},
+                               new_file),
+                  session);
+  }
   if (session.flags.json) {
     session.console.result(json_line(upgrade_json(before, after, findings)) + "\n");
   } else {

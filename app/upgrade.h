@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/commands.h"
+#include "app/report_outputs.h"
 #include "compare/level.h"
 
 namespace isobit::app {
@@ -26,9 +27,13 @@ struct UpgradeArguments {
 // Adds --upgrade and what belongs to it.
 void declare_upgrade_options(CLI::App& app, UpgradeArguments& arguments);
 
-// Runs both arms, or finds them in the store, prints what became of the answers and returns the
-// gate's exit code.
-int upgrade(const std::string& old_file, const std::string& new_file, Level level,
-            const UpgradeArguments& arguments, Session& session);
+struct ConfigurationFiles {
+  std::string before, after;
+};
+
+// Runs both arms, or finds them in the store, prints what became of the answers, writes `outputs`
+// and returns the gate's exit code.
+int upgrade(const ConfigurationFiles& files, Level level, const UpgradeArguments& arguments,
+            const OutputArguments& outputs, Session& session);
 
 }  // namespace isobit::app

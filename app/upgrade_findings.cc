@@ -180,7 +180,7 @@ Json change_json(const FingerprintItemChange& c) {
 UpgradeFindings find_upgrade(const UpgradeArm& before, const UpgradeArm& after, Level level,
                              const std::vector<std::string>& token_bytes) {
   UpgradeFindings out;
-  out.comparison = compare_runs(before.run, after.run);
+  out.comparison = compare_runs(before.run, after.run, {.detail = Detail::kFull});
   const RunComparison within = compare_within_run(after.run);
   GateRequest request;
   request.level = level;

@@ -15,6 +15,7 @@
 #include "gate/verdict.h"
 #include "record/run_record.h"
 #include "report/divergence_tails.h"
+#include "report/run_measures.h"
 
 namespace isobit {
 
@@ -26,6 +27,9 @@ struct ReportInput {
   std::vector<std::string> prompt_texts = {};  // by the base run's request index; may be empty
   std::vector<DivergenceTail> tails = {};      // of the worst divergences; may be empty
   std::string next_command = {};               // "isobit report ..."; may be empty
+  RunMeasures measures = {};                   // of the candidate run
+  std::string location = {};                   // file of the repository that findings are shown at
+  std::string tool_version = {};               // of isobit; may be empty
 };
 
 // GitHub-flavoured Markdown that fits a pull request comment (65,536 characters), the verdict in
@@ -40,6 +44,22 @@ std::string json_report(const ReportInput& input);
 
 // One row per compared or missing pair, a header first; UTF-8, '\n' ends a row.
 std::string csv_report(const ReportInput& input);
+
+// JUnit XML as Jenkins and GitLab read it: the verdict, a test case per rule, one per cell.
+std::string junit_report(const ReportInput& input);
+
+// SARIF 2.1.0, a result per finding (report/findings.h).
+std::string sarif_report(const ReportInput& input);
+
+// GitLab's code quality format, an issue per finding.
+std::string gitlab_report(const ReportInput& input);
+
+// Gauges in Prometheus' text format, for the textfile collector of node_exporter.
+std::string prometheus_report(const ReportInput& input);
+
+// Workflow commands for GitHub's runner, a line each: the verdict, then the first findings of each
+// severity.
+std::string github_annotations(const ReportInput& input);
 
 // schemas/comparison.schema.json: what `compare --json` prints.
 Json comparison_json(const RunComparison& comparison);

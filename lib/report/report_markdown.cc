@@ -1,9 +1,11 @@
-// The Markdown report: for a pull request, so short, with the verdict first and every list bounded.
+// The Markdown report: for a pull request, so short: the verdict, why, and the worst divergences
+// first, the tables folded under them, every list bounded.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "compare/bits.h"
+#include "gate/metrics.h"
 #include "report/report.h"
 #include "report/report_figures.h"
 #include "report/report_phrases.h"
@@ -17,6 +19,7 @@ namespace {
 constexpr size_t kMaxBytes = 65536;
 constexpr size_t kMaxReasons = 15;
 constexpr size_t kMaxCells = 30;
+constexpr size_t kMaxRules = 30;
 constexpr size_t kMaxAxisValues = 30;
 constexpr size_t kMaxGroupChanges = 8;
 constexpr size_t kMaxDivergences = 8;
@@ -32,6 +35,12 @@ std::string code(std::string_view text, size_t max_characters = kNameCharacters)
 std::string more(size_t total, size_t shown, const char* what) {
   return total > shown ? fmt::format("\n{} more {} not shown.\n", total - shown, what)
                        : std::string();
+}
+
+// GitHub and GitLab show the title, and the body on a click.
+std::string folded(const char* title, const std::string& body) {
+  if (body.empty()) return {};
+  return fmt::format("\n<details><summary>{}</summary>\n\n{}\n</details>\n", title, body);
 }
 
 std::string side_line(const char* what, const RunSide& side) {
@@ -91,7 +100,6 @@ std::string cell_line(const RunComparison& comparison, const CellComparison& cel
 std::string cells(const RunComparison& comparison) {
   if (comparison.cells.empty()) return {};
   std::string out =
-      "\n### Cells\n\n"
       "| cell | samples | prompts with the same tokens | with the same bits | drifted answers | "
       "flipped answers | first flip at | "
       "largest drift | missing | state |\n"
@@ -113,14 +121,14 @@ std::string axes(const RunComparison& comparison) {
     }
   }
   if (rows.empty()) return {};
-  return "\n### By axis\n\n| axis | value | cells | same tokens | 95 % | drifted | flipped "
+  return "| axis | value | cells | same tokens | 95 % | drifted | flipped "
          "|\n|---|---|--:|--:|--:|--:|--:|\n" +
          rows + more(n_rows, kMaxAxisValues, "values");
 }
 
 std::string group_changes(const RunComparison& comparison) {
   if (comparison.group_changes.empty()) return {};
-  std::string out = "\n### Changed by identity axes (expected, not judged)\n\n";
+  std::string out;
   for (size_t i = 0; i < std::min(comparison.group_changes.size(), kMaxGroupChanges); ++i) {
     const GroupChange& change = comparison.group_changes[i];
     std::string by;
@@ -143,7 +151,7 @@ std::string figures(const RunComparison& comparison) {
     for (const std::string& sentence : section.sentences)
       out += fmt::format("- {}: {}\n", section.title, code(sentence, kSentenceCharacters));
   }
-  return out.empty() ? out : "\n### Figures\n\n" + out;
+  return out;
 }
 
 std::string token_words(const ReportInput& input, std::optional<int32_t> token_id) {
@@ -199,10 +207,9 @@ std::string divergences(const ReportInput& input) {
 
 std::string fingerprint_section(const RunComparison& comparison) {
   if (comparison.kind == ComparisonKind::kWithinRun) return {};
-  if (comparison.fingerprint_changes.empty())
-    return "\n### What changed in the fingerprint\n\nNothing.\n";
+  if (comparison.fingerprint_changes.empty()) return "Nothing.\n";
   std::string out =
-      "\n### What changed in the fingerprint\n\n| class | item | base | candidate "
+      "| class | item | base | candidate "
       "|\n|---|---|---|---|\n";
   for (size_t i = 0; i < std::min(comparison.fingerprint_changes.size(), kMaxFingerprintChanges);
        ++i) {
@@ -215,7 +222,6 @@ std::string fingerprint_section(const RunComparison& comparison) {
 }
 
 constexpr const char* kHowToRead =
-    "\n### How to read this\n\n"
     "*Same* means the same bits. An answer *drifted* when some position's logits or logprobs "
     "differ in bits, and *flipped* when a "
     "token differs. The margin is the top-1 minus the top-2 logit: a flip at a small margin is "
@@ -224,6 +230,33 @@ constexpr const char* kHowToRead =
     "compared only where it was computed once more over the reference's tokens. Missing evidence "
     "never "
     "counts as the same.\n";
+
+std::string rule_line(const RuleResult& result) {
+  const Metric* metric = find_metric(result.rule.metric);
+  const RuleUnit* unit = result.deciding();
+  std::string shown = "nothing to compare", where = "-";
+  if (unit != nullptr && metric != nullptr) {
+    const Figure& figure = unit->figure;
+    where = code(unit->unit);
+    shown = figure.state == FigureState::kKnown ? figure_text(*metric, figure.value)
+                                                : "not known: " + figure.missing;
+    if (!figure.counted.empty()) shown += ": " + figure.counted;
+    shown = code(shown);
+  }
+  const std::string id =
+      result.tier.empty() ? result.rule.id : result.rule.id + ", tier " + result.tier;
+  return fmt::format("| {} | {} | {} {} | {} | {} |\n",
+                     result.let_through.empty() ? name(result.outcome) : "let through", code(id),
+                     result.rule.metric, limit_text(result.rule), where, shown);
+}
+
+std::string rules(const Verdict& verdict) {
+  if (verdict.rules.empty()) return {};
+  std::string out = "| verdict | rule | asks for | decided by | seen |\n|---|---|---|---|---|\n";
+  for (size_t i = 0; i < std::min(verdict.rules.size(), kMaxRules); ++i)
+    out += rule_line(verdict.rules[i]);
+  return out + more(verdict.rules.size(), kMaxRules, "rules");
+}
 
 struct Section {
   std::string text;
@@ -259,15 +292,16 @@ std::string markdown_report(const ReportInput& input) {
       input.next_command.empty() ? "" : "\nNext: " + code(input.next_command, 300) + "\n";
   std::vector<Section> sections = {
       {fmt::format("**{}**\n", markdown_prose(input.verdict.sentence)), 9},
-      {"\n" + sides(comparison), 8},
       {reasons(input.verdict), 6},
-      {cells(comparison), 5},
-      {axes(comparison), 1},
-      {group_changes(comparison), 2},
-      {figures(comparison), 2},
       {divergences(input), 4},
-      {fingerprint_section(comparison), 3},
-      {kHowToRead, 7},
+      {"\n" + sides(comparison), 8},
+      {folded("Cells", cells(comparison)), 5},
+      {folded("Rules", rules(input.verdict)), 3},
+      {folded("By axis", axes(comparison)), 1},
+      {folded("Changed by identity axes: expected, not judged", group_changes(comparison)), 2},
+      {folded("Figures", figures(comparison)), 2},
+      {folded("What changed in the fingerprint", fingerprint_section(comparison)), 3},
+      {folded("How to read this", kHowToRead), 7},
       {next, 7}};
   return joined(sections);
 }

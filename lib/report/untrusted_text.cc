@@ -8,6 +8,8 @@
 #include <optional>
 #include <span>
 
+#include "base/digest.h"
+
 namespace isobit {
 namespace {
 
@@ -96,6 +98,34 @@ std::string escaped(char32_t code) {
   }
 }
 
+bool begins_without_case(std::string_view text, std::string_view lower) {
+  return text.size() >= lower.size() &&
+         std::equal(lower.begin(), lower.end(), text.begin(), [](char want, char c) {
+           return want == (c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+         });
+}
+
+// What GitHub's runner, Azure's agent and TeamCity carry out when a log shows it. The runner takes
+// "::name::" and "::name key=...::" at the beginning of a line, and any text may end up there: a
+// long one is wrapped.
+bool begins_log_command(std::string_view text) {
+  for (const char* bracket : {"##[", "##vso[", "##teamcity["}) {
+    if (begins_without_case(text, bracket)) return true;
+  }
+  if (!text.starts_with("::")) return false;
+  const std::string_view rest = text.substr(2);
+  constexpr std::array<std::string_view, 16> kCommands = {
+      "add-mask", "add-matcher",   "add-path",       "debug",
+      "echo",     "endgroup",      "error",          "group",
+      "notice",   "save-state",    "set-env",        "set-output",
+      "warning",  "stop-commands", "remove-matcher", "internal-set-repo-path"};
+  return std::any_of(kCommands.begin(), kCommands.end(), [&](std::string_view command) {
+    if (!begins_without_case(rest, command)) return false;
+    const std::string_view after = rest.substr(command.size());
+    return after.empty() || after.starts_with("::") || after.front() == ' ';
+  });
+}
+
 // A character as entity unless it can play no part in Markdown, HTML or an automatic link.
 bool is_plain_in_markdown(char c) {
   const bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -134,7 +164,8 @@ std::string visible_text(std::string_view text, size_t max_characters) {
     const auto code = next_character(text, at);
     if (!code) {
       out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[start]));
-    } else if (*code == '\\' || in_ranges(*code, kInvisible)) {
+    } else if (*code == '\\' || in_ranges(*code, kInvisible) ||
+               ((*code == ':' || *code == '#') && begins_log_command(text.substr(start)))) {
       out += escaped(*code);
     } else {
       out += text.substr(start, at - start);
@@ -175,6 +206,67 @@ std::string csv_text(std::string_view text) {
     out += c;
   }
   return out + '"';
+}
+
+std::string xml_text(std::string_view text) {
+  std::string out;
+  for (const char c : visible_text(text)) {
+    const bool is_markup = std::string_view("&<>\"'").find(c) != std::string_view::npos;
+    out += is_markup ? fmt::format("&#{};", static_cast<int>(c)) : std::string(1, c);
+  }
+  return out;
+}
+
+std::string prometheus_label(std::string_view text) {
+  std::string out;
+  for (const char c : visible_text(text)) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+namespace {
+
+std::string percent_encoded(std::string_view text, std::string_view signs) {
+  std::string out;
+  for (const char c : text) {
+    const bool encode = signs.find(c) != std::string_view::npos;
+    out += encode ? fmt::format("%{:02X}", static_cast<unsigned char>(c)) : std::string(1, c);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string workflow_message(std::string_view text) {
+  return percent_encoded(visible_text(text), "%\r\n");
+}
+
+std::string workflow_property(std::string_view text) {
+  return percent_encoded(visible_text(text), "%\r\n:,");
+}
+
+std::string uri_path(std::string_view path) {
+  std::string out;
+  for (const char c : path) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view("-._~/").find(c) != std::string_view::npos;
+    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
+std::string bounded_name(std::string_view text, size_t max_characters) {
+  constexpr size_t kDigestCharacters = 12;
+  if (text.size() <= max_characters) return std::string(text);
+  size_t n_characters = 0, at = 0;
+  while (at < text.size() && n_characters < max_characters) {
+    next_character(text, at);
+    ++n_characters;
+  }
+  if (at == text.size()) return std::string(text);
+  return std::string(text.substr(0, at)) + "...~" + sha256_hex(text).substr(0, kDigestCharacters);
 }
 
 std::string json_text(std::string_view text) {

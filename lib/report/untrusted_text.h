@@ -12,7 +12,9 @@
 namespace isobit {
 
 // One line of printable text: backslash, control and invisible characters and invalid bytes become
-// \\, \n, \x1b, \u{202e}, \xff. At most `max_characters`, then "...".
+// \\, \n, \x1b, \u{202e}, \xff. So does the first sign of what a build server takes for a command
+// wherever it stands in a log: "::error ::", "##[", "##vso[", "##teamcity[". At most
+// `max_characters`, then "...".
 std::string visible_text(std::string_view text, size_t max_characters = SIZE_MAX);
 
 // visible_text as inline code that no Markdown or HTML reader takes for markup, a link or a
@@ -26,6 +28,24 @@ std::string markdown_prose(std::string_view text);
 // visible_text as one CSV field (RFC 4180 quoting), guarded so that no spreadsheet takes it for a
 // formula.
 std::string csv_text(std::string_view text);
+
+// visible_text in an element or a quoted attribute of XML 1.0.
+std::string xml_text(std::string_view text);
+
+// visible_text between the quotes of a label's value in Prometheus' exposition format.
+std::string prometheus_label(std::string_view text);
+
+// visible_text as message, and as property, of a GitHub workflow command: "::error title=P::M".
+std::string workflow_message(std::string_view text);
+std::string workflow_property(std::string_view text);
+
+// A relative file name as a URI reference (RFC 3986): what is no unreserved ASCII is
+// percent-encoded, "/" aside.
+std::string uri_path(std::string_view path);
+
+// For places of bounded length: text of more than `max_characters` is cut, and the digest of all of
+// it is appended, so that names which differ still do.
+std::string bounded_name(std::string_view text, size_t max_characters);
 
 // Valid UTF-8: each invalid byte becomes U+FFFD. JSON escapes the rest itself.
 std::string json_text(std::string_view text);

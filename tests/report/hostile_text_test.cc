@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -41,6 +43,15 @@ std::vector<std::string> hostile_strings() {
           "\xed\xa0\x80",
           "::set-output name=x::y\n::error::z",
           "%0a%0d",
+          "::error::z",
+          "::ERROR file=a::z",
+          std::string(70, 'a') + "::warning::z " + std::string(70, 'b') + " ::group::g",
+          "##[error]z ##vso[task.setvariable variable=a]b ##teamcity[message text='t']",
+          "]]></failure></testcase><testcase name=\"x\">",
+          "x\"} 1\nisobit_verdict{outcome=\"pass\"} 1",
+          "[text](https://evil.example) {0} {{1}}",
+          "title=a,file=b:c",
+          "<svg onload=alert(1)>",
           "&lt;b&gt;",
           every_byte,
           std::string(20000, '|'),
@@ -82,7 +93,8 @@ struct Poisoned {
                         .verdict = verdicts[i],
                         .token_texts = {{20, text}, {21, text}},
                         .prompt_texts = {text, text, text},
-                        .next_command = text});
+                        .next_command = text,
+                        .location = text});
     }
   }
   RunRecord run;
@@ -112,13 +124,28 @@ bool is_ascii_lines(const std::string& text) {
 
 // Tags that the report itself writes, and nothing else.
 bool has_only_code_tags(std::string markdown) {
-  for (const std::string tag : {"<code>", "</code>"}) {
+  for (const std::string tag :
+       {"<code>", "</code>", "<details><summary>", "</summary>", "</details>"}) {
     for (size_t at; (at = markdown.find(tag)) != std::string::npos;) markdown.erase(at, tag.size());
   }
   return markdown.find('<') == std::string::npos;
 }
 
 }  // namespace
+
+// What a build server would carry out if it saw it in its log.
+bool has_no_log_command(const std::string& text) {
+  static const std::regex command(
+      R"(^[ \t]*::(error|warning|notice|debug|group|endgroup|set-[a-z]+|add-[a-z]+|stop-[a-z]+)( |::))",
+      std::regex::icase);
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    if (std::regex_search(line, command) || line.find("##[") != std::string::npos ||
+        line.find("##vso[") != std::string::npos || line.find("##teamcity[") != std::string::npos)
+      return false;
+  }
+  return true;
+}
 
 TEST_CASE("no hostile string breaks out of the Markdown report") {
   for (const std::string& text : hostile_strings()) {
@@ -194,6 +221,97 @@ TEST_CASE("hostile strings come back from JSON as they were, or with invalid byt
   }
 }
 
+TEST_CASE("no hostile string breaks out of JUnit: no tag, quote or control of its own") {
+  static const std::regex own(
+      "</?(testsuites|testsuite|testcase|properties|property|failure|error|skipped|system-out)"
+      "( [a-z]+=\"[^\"<>&]*(&#[0-9]+;[^\"<>&]*)*\")*/?>");
+  for (const std::string& text : hostile_strings()) {
+    const Poisoned poisoned(text);
+    for (const ReportInput& input : poisoned.inputs) {
+      const std::string report = junit_report(input);
+      INFO(visible_text(text, 60));
+      CHECK(is_printable_line_text(report));
+      std::istringstream in(report.substr(report.find('\n') + 1));
+      for (std::string line; std::getline(in, line);) {
+        if (line.size() > 3000) continue;  // std::regex takes a stack frame per character
+        const std::string rest = std::regex_replace(line, own, "");
+        CHECK(rest.find_first_of("<>\"") == std::string::npos);
+      }
+      const size_t n_cases = 1 + input.verdict.rules.size() + input.comparison.cells.size();
+      size_t found = 0;
+      for (size_t at = 0; (at = report.find("<testcase ", at)) != std::string::npos; ++at) ++found;
+      CHECK(found == n_cases);
+    }
+  }
+}
+
+TEST_CASE("SARIF and GitLab's list stay ASCII JSON, with no link or placeholder from outside") {
+  for (const std::string& text : hostile_strings()) {
+    const Poisoned poisoned(text);
+    for (const ReportInput& input : poisoned.inputs) {
+      INFO(visible_text(text, 60));
+      const std::string sarif = sarif_report(input), gitlab = gitlab_report(input);
+      CHECK(is_ascii_lines(sarif));
+      CHECK(is_ascii_lines(gitlab));
+      for (const Json& result : parse_json(sarif, "sarif").at("runs").at(0).at("results")) {
+        const std::string message = result.at("message").at("text");
+        CHECK(message.find("](") == std::string::npos);
+        CHECK(message.find("{0}") == std::string::npos);
+      }
+      CHECK(parse_json(gitlab, "gitlab").is_array());
+    }
+  }
+}
+
+TEST_CASE("GitHub's annotations are one command a line, whatever they hold") {
+  static const std::regex own(
+      "^(::(error|warning|notice) (file=[^:,]*,line=1,)?title=[^:,]*::.*|"
+      "isobit: [0-9]+ more findings, in the reports)$");
+  for (const std::string& text : hostile_strings()) {
+    const Poisoned poisoned(text);
+    for (const ReportInput& input : poisoned.inputs) {
+      INFO(visible_text(text, 60));
+      const std::string report = github_annotations(input);
+      CHECK(is_printable_line_text(report));
+      std::istringstream in(report);
+      for (std::string line; std::getline(in, line);) {
+        CHECK((line.size() > 2000 || std::regex_match(line, own)));
+        CHECK((line.starts_with("::") || line.starts_with("isobit: ")));
+      }
+    }
+  }
+}
+
+TEST_CASE("Prometheus' lines are series of ours, none of them twice") {
+  for (const std::string& text : hostile_strings()) {
+    const Poisoned poisoned(text);
+    for (const ReportInput& input : poisoned.inputs) {
+      INFO(visible_text(text, 60));
+      const std::string report = prometheus_report(input);
+      CHECK(is_printable_line_text(report));
+      std::set<std::string> series;
+      std::istringstream in(report);
+      for (std::string line; std::getline(in, line);) {
+        if (line.starts_with("# HELP isobit_") || line.starts_with("# TYPE isobit_")) continue;
+        REQUIRE(line.starts_with("isobit_"));
+        CHECK(line.find("{deployment=\"") != std::string::npos);
+        bool quoted = false;
+        for (size_t i = 0; i < line.size(); ++i) {
+          if (line[i] == '\\') {
+            ++i;
+          } else if (line[i] == '"') {
+            quoted = !quoted;
+          } else if (line[i] == ' ' && !quoted) {
+            CHECK(line.find_first_not_of("0123456789.e+-", i + 1) == std::string::npos);
+          }
+        }
+        CHECK_FALSE(quoted);
+        CHECK(series.insert(line.substr(0, line.rfind(' '))).second);
+      }
+    }
+  }
+}
+
 TEST_CASE("no hostile string reaches the terminal") {
   for (const std::string& text : hostile_strings()) {
     const Poisoned poisoned(text);
@@ -202,6 +320,8 @@ TEST_CASE("no hostile string reaches the terminal") {
       const std::string tables = cells_table(input.comparison) + axes_table(input.comparison);
       CHECK(is_printable_line_text(tables));
       CHECK(is_printable_line_text(verdict_text(input.verdict)));
+      CHECK(has_no_log_command(tables + verdict_text(input.verdict) +
+                               verdict_details(input.verdict) + markdown_report(input)));
       std::istringstream in(tables);
       for (std::string line; std::getline(in, line);) CHECK(display_width(line) <= 80);
     }
@@ -252,7 +372,8 @@ TEST_CASE("the largest hostile report still fits a pull request comment") {
                            .verdict = verdict,
                            .token_texts = {{20, text}, {21, text}},
                            .prompt_texts = std::vector<std::string>(40, text),
-                           .next_command = text});
+                           .next_command = text,
+                           .location = text});
       CHECK(report.size() <= 65536);
       CHECK(report.starts_with("**" + verdict.sentence + "**\n"));
       CHECK((report.find("not shown") != std::string::npos ||

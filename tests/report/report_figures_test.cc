@@ -159,7 +159,7 @@ TEST_CASE("the Markdown report has the figures as a list") {
   const RunComparison comparison = full(busy_run());
   const std::string report = markdown_report(
       {.comparison = comparison, .verdict = check_run(comparison, Level::kBitwise)});
-  CHECK(has(report, "### Figures\n\n- why answers differ: <code>batch"));
+  CHECK(has(report, "<summary>Figures</summary>\n\n- why answers differ: <code>batch"));
   CHECK(has(report, "\n- suspicious flips: <code>2 at a margin"));
   CHECK(has(report, "\n- flip law: <code>at the median drift"));
 }

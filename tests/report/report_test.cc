@@ -109,7 +109,8 @@ TEST_CASE("the Markdown report of two runs says what changed in the fingerprint"
   CHECK(report.find("| software | <code>openblas</code> | unknown | <code>0.3.26</code> |") !=
         std::string::npos);
   CHECK(markdown_report(between(clean_run(), clean_run()).input())
-            .find("What changed in the fingerprint\n\nNothing.") != std::string::npos);
+            .find("<summary>What changed in the fingerprint</summary>\n\nNothing.") !=
+        std::string::npos);
 }
 
 TEST_CASE("every table row of the Markdown report has as many cells as its header") {

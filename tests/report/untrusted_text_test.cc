@@ -64,3 +64,43 @@ TEST_CASE("widths count what a terminal shows") {
   CHECK(prefix_fitting("\u4e2d", 1) == 3);        // at least one
   CHECK(prefix_fitting("", 5) == 0);
 }
+
+TEST_CASE("what a build server would carry out is made visible, and C++ stays as it is") {
+  CHECK(visible_text("::error file=a::z") == "\\x3a:error file=a::z");
+  CHECK(visible_text("a::Warning::z") == "a\\x3a:Warning::z");
+  CHECK(visible_text(":::debug::") == ":\\x3a:debug::");
+  CHECK(visible_text("##[error]z") == "\\x23#[error]z");
+  CHECK(visible_text("x ##vso[a]b ##TeamCity[c]") == "x \\x23#vso[a]b \\x23#TeamCity[c]");
+  for (const char* harmless :
+       {"std::error_code", "std::vector", "::", "a :: b", "## Heading", "#1", "::errors::"})
+    CHECK(visible_text(harmless) == harmless);
+}
+
+TEST_CASE("XML text holds no markup, quote or control") {
+  CHECK(xml_text("a<b>&\"'\x01") == "a&#60;b&#62;&#38;&#34;&#39;\\x01");
+  CHECK(xml_text("]]>") == "]]&#62;");
+}
+
+TEST_CASE("a Prometheus label ends where it ends") {
+  CHECK(prometheus_label("a\"b\\c\nd") == "a\\\"b\\\\\\\\c\\\\nd");
+}
+
+TEST_CASE("workflow commands: per cent and line ends in messages, colon and comma in properties") {
+  CHECK(workflow_message("50 %: a, b") == "50 %25: a, b");
+  CHECK(workflow_property("50 %: a, b") == "50 %25%3A a%2C b");
+}
+
+TEST_CASE("a file name becomes a URI reference") {
+  CHECK(uri_path("a b/\u00e9:[x]#?.json") == "a%20b/%C3%A9%3A%5Bx%5D%23%3F.json");
+}
+
+TEST_CASE("long names are cut, and those that differ still do") {
+  CHECK(bounded_name("abc", 3) == "abc");
+  CHECK(bounded_name("\u4e2d\u6587", 2) == "\u4e2d\u6587");
+  const std::string a = bounded_name("abcd" + std::string(100, 'x'), 4);
+  const std::string b = bounded_name("abcd" + std::string(101, 'x'), 4);
+  CHECK(a.starts_with("abcd...~"));
+  CHECK(a.size() == b.size());
+  CHECK(a != b);
+  CHECK(bounded_name("\u4e2d\u6587\u4e2d", 2).starts_with("\u4e2d\u6587...~"));
+}
