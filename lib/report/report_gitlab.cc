@@ -24,6 +24,8 @@ const char* severity(const FindingRule& rule, Outcome outcome) {
 }
 
 Json issue_json(const ReportInput& input, const FindingRule& rule, const Finding& finding) {
+  const Json lines = {{"begin", 1}};
+  const Json location = {{"path", visible_text(input.location)}, {"lines", lines}};
   return {{"description", visible_text(bounded_name(finding.message, kDescriptionCharacters))},
           {"check_name", visible_text(bounded_name(rule.id, kNameCharacters))},
           {"fingerprint", finding.fingerprint},

@@ -71,6 +71,7 @@ Policy slow_policy() {
   policy.rules.push_back({.id = "few-flips",
                           .metric = "token_flips",
                           .scope = Scope::kCell,
+                          .where = {},
                           .max = 0,
                           .severity = Severity::kWarn});
   return policy;
