@@ -10,8 +10,6 @@
 namespace isobit::app {
 namespace {
 
-constexpr size_t kMaxBundleBytes = size_t{8} << 30;
-
 [[noreturn]] void refuse_ref(const RunBundle& bundle, const std::string& ref,
                              const std::string& path) {
   std::vector<std::string> ids;

@@ -7,6 +7,8 @@
 
 namespace isobit::app {
 
+inline constexpr size_t kMaxBundleBytes = size_t{8} << 30;
+
 // Is it one, or meant to be one? By its first bytes, or its name; false for what cannot be read.
 bool is_bundle_file(const std::string& path);
 

@@ -7,18 +7,23 @@
 #include "app/audit.h"
 #include "app/cores.h"
 #include "app/exit_codes.h"
+#include "app/run_refs.h"
 #include "app/text_verdict.h"
+#include "base/digest.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "fingerprint/fingerprint_diff.h"
+#include "report/report.h"
+#include "report/untrusted_text.h"
+#include "statement/ml_bom.h"
 
 namespace isobit::app {
 namespace {
 
 struct FingerprintArguments {
   std::string source, before, after, recorded, model, kernel_set = "cpu", isa = "best";
-  std::string now;
-  bool canonical = false;
+  std::string now, output;
+  bool canonical = false, cyclonedx = false;
 };
 
 Fingerprint fingerprint_of_model(const std::string& source, const FingerprintArguments& a) {
@@ -31,6 +36,37 @@ Fingerprint fingerprint_of_model(const std::string& source, const FingerprintArg
 
 Fingerprint read_fingerprint(const std::string& path) {
   return fingerprint_from_json(read_file(path), path);
+}
+
+// What the user says the time is, as RFC 3339 has it; empty: nothing is said.
+std::string timestamp_of(const std::string& now) {
+  if (now.empty()) return "";
+  return now + (now.size() == 10 ? "T00:00:00Z" : "Z");
+}
+
+// "models/tiny-kjv/" and "models/tiny-kjv.gguf" are both "tiny-kjv".
+std::string model_name(const std::string& source) {
+  const std::filesystem::path path = std::filesystem::path(source + "/").parent_path();
+  return (path.extension() == ".gguf" ? path.stem() : path.filename()).string();
+}
+
+int print_bom(const Fingerprint& fingerprint, const FingerprintArguments& a, Session& session) {
+  const std::string bom = ml_bom_text({.fingerprint = fingerprint,
+                                       .model_name = model_name(a.source),
+                                       .timestamp = timestamp_of(a.now)});
+  if (a.output.empty()) {
+    session.console.result(bom);
+    return kOk;
+  }
+  write_file_atomically(a.output, bom);
+  session.console.result(session.flags.json ? json_line({{"file", json_text(a.output)},
+                                                         {"bytes", bom.size()},
+                                                         {"sha256", sha256_hex(bom)},
+                                                         {"fingerprint", fingerprint.id}})
+                                            : fmt::format("{}: CycloneDX 1.6 of fingerprint {}\n",
+                                                          printable(a.output), fingerprint.id));
+  session.console.suggest("isobit verify " + shell_word(a.output));
+  return kOk;
 }
 
 // A fingerprint file, or a model whose fingerprint is computed.
@@ -125,6 +161,11 @@ std::function<int()> declare_fingerprint(CLI::App& app, Session& session) {
                "Also the digest that does not depend on the file format (decodes every weight)");
   app.add_option("--kernel-set", a->kernel_set, "Kernel set to record (default: cpu)");
   app.add_option("--isa", a->isa, "Instruction set to record (default: best)");
+  CLI::Option* bom =
+      app.add_flag("--cyclonedx", a->cyclonedx, "As a CycloneDX 1.6 bill of materials (ML-BOM)");
+  app.add_option("-o,--output", a->output, "With --cyclonedx: file to write")
+      ->check(not_empty)
+      ->needs(bom);
   CLI::App* diff_app = app.add_subcommand(
       "diff", "What differs between two, and what that can affect; exit 1 when anything does");
   diff_app->add_option("A", a->before, "Fingerprint file (.json), checkpoint folder or .gguf")
@@ -153,6 +194,7 @@ std::function<int()> declare_fingerprint(CLI::App& app, Session& session) {
           ErrorCode::usage, "SRC is missing",
           "isobit fingerprint MODEL, or fingerprint diff A B, or fingerprint verify FILE SRC");
     const Fingerprint f = fingerprint_of_model(a->source, *a);
+    if (a->cyclonedx) return static_cast<ExitCode>(print_bom(f, *a, session));
     session.console.result(session.flags.json ? fingerprint_json(f) + "\n" : listing(f));
     if (const std::string now = recorded_clock(f); !now.empty())
       session.console.say(clock_notice(now));

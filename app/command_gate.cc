@@ -10,6 +10,7 @@
 #include "app/policy_argument.h"
 #include "app/report_outputs.h"
 #include "app/run_refs.h"
+#include "app/statement_file.h"
 #include "app/upgrade.h"
 #include "base/error.h"
 #include "report/report.h"
@@ -24,6 +25,7 @@ struct GateArguments {
   bool level_given = false;
   bool fail_on_warn = false;
   bool save = false;
+  StatementArguments statement;
   UpgradeArguments upgrade;
   OutputArguments outputs;
 };
@@ -76,10 +78,12 @@ int run_gate(const GateArguments& a, Session& session) {
   const Policy policy = policy_or_level(a.policy, a.level, a.level_given);
   const Date today = gate_day(session.flags.now);
   refuse_expired(policy, today);  // before any work
+  const StatementWriter statement(a.statement);
   const auto [base, candidate] =
       load_run_pair(a.base, a.candidate, session.flags.store, session.console);
   const Verdict verdict = judged(a, base, candidate, policy, today, session);
   if (a.save) save_verdict(base, candidate, verdict, session);
+  statement.write(&base, candidate, verdict, session);
   if (session.flags.json) {
     session.console.result(json_line(verdict_json(verdict)));
   } else {
@@ -104,6 +108,7 @@ std::function<int()> declare_gate(CLI::App& app, Session& session) {
                                       "2: same bits");
   app.add_flag("--fail-on-warn", arguments->fail_on_warn, "Exit 7 where the verdict is a warning");
   declare_outputs(app, arguments->outputs);
+  declare_statement_options(app, arguments->statement);
   declare_upgrade_options(app, arguments->upgrade);
   app.add_flag("--save", arguments->save, "Keep the verdict and its policy in the store");
   return [arguments, level, &session] {

@@ -5,6 +5,7 @@
 #include "app/exit_codes.h"
 #include "app/recording.h"
 #include "app/run_refs.h"
+#include "app/statement_file.h"
 #include "base/error.h"
 #include "report/report.h"
 
@@ -17,6 +18,7 @@ struct RunArguments : AuditArguments {
   bool fail_fast = false;
   bool resume = false;
   std::string run_id;
+  StatementArguments statement;
 };
 
 void print(const RunJudgement& judged, const RunArguments& arguments, Session& session) {
@@ -69,12 +71,15 @@ std::function<int()> declare_run(CLI::App& app, Session& session) {
                "With --check: stop at the first answer that is not the same")
       ->needs(check);
   declare_run_caps(app, arguments->limits.caps);
+  declare_statement_options(app, arguments->statement);
+  app.get_option("--statement")->needs(check);
   return [arguments, check, &session] {
     arguments->has_check = check->count() > 0;
     const Level level = arguments->has_check ? level_argument(arguments->check) : Level::kBitwise;
     if (arguments->fail_fast) arguments->limits.fail_fast = level;
     if (!arguments->run_id.empty() && !arguments->resume)
       throw Error(ErrorCode::usage, "--run-id goes with --resume");
+    const StatementWriter statement(arguments->statement);
     require_recordable(session.flags.store);
     arguments->now = session.flags.now;
     std::string run_id;
@@ -86,6 +91,7 @@ std::function<int()> declare_run(CLI::App& app, Session& session) {
       run_id = record_run(setup, *arguments, session);
     }
     const RunJudgement judged = judge_run(run_id, level, session);
+    statement.write(nullptr, judged.run, judged.verdict, session);
     print(judged, *arguments, session);
     return run_exit_code(judged, arguments->has_check);
   };

@@ -41,7 +41,10 @@ const std::vector<Command>& commands() {
        "isobit report latest -o report.md", declare_report},
       {"selftest", "Do the elementary functions give the published bits here, and within 1 ulp?",
        "isobit selftest --function exp", declare_selftest},
-      {"store", "List, query and check a store", "isobit store list", declare_store},
+      {"store", "List, query and check a store; runs as files to carry", "isobit store list",
+       declare_store},
+      {"verify", "Signatures, and every digest inside a bundle, a statement or a BOM",
+       "isobit verify latest.isobit.tar", declare_verify},
   };
   return table;
 }

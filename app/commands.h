@@ -55,5 +55,6 @@ std::function<int()> declare_run(CLI::App& app, Session& session);
 std::function<int()> declare_selftest(CLI::App& app, Session& session);
 std::function<int()> declare_store(CLI::App& app, Session& session);
 std::function<int()> declare_tokens(CLI::App& app, Session& session);
+std::function<int()> declare_verify(CLI::App& app, Session& session);
 
 }  // namespace isobit::app

@@ -123,31 +123,48 @@ std::vector<ManifestRun> runs_of(const JsonMembers& manifest, const std::string&
   return out;
 }
 
-// Each member that the archive has, and nothing else, with the size and digest that it has.
-void check_members(const JsonMembers& manifest, const std::vector<TarMember>& files,
-                   const std::string& where) {
-  std::map<std::string, std::pair<int64_t, std::string>> listed;
+constexpr std::array kManifestMembers = {"format", "format_version", "runs", "members"};
+
+JsonMembers manifest_members(const Json& json, const std::string& where) {
+  return {json, where + ": manifest.json", {kManifestMembers.begin(), kManifestMembers.end()}};
+}
+
+std::map<std::string, MemberCheck> listed_members(const JsonMembers& manifest,
+                                                  const std::string& where) {
+  std::map<std::string, MemberCheck> out;
   for (const Json& json : manifest.array("members")) {
     const JsonMembers m(json, where + ": manifest.json: members", {"name", "bytes", "sha256"});
-    listed[m.text("name")] = {m.integer("bytes"), m.text("sha256")};
+    const std::string& name = m.text("name");
+    static_cast<void>(m.integer("bytes"));
+    if (!out.insert({name, {name, m.text("sha256"), ""}}).second)
+      m.refuse("name", "'" + name.substr(0, 80) + "' is listed twice");
   }
+  return out;
+}
+
+std::vector<MemberCheck> checks_of(const JsonMembers& manifest, const std::vector<TarMember>& files,
+                                   const std::string& where) {
+  std::map<std::string, MemberCheck> checks = listed_members(manifest, where);
   for (size_t i = 1; i < files.size(); ++i) {
-    const TarMember& file = files[i];
-    const auto at = listed.find(file.name);
-    if (at == listed.end()) refuse(where, "member '" + file.name + "' is not in its manifest");
-    const auto& [n_bytes, digest] = at->second;
-    if (static_cast<uint64_t>(n_bytes) != file.content.size()) {
-      refuse(where, "member '" + file.name + "' has " + std::to_string(file.content.size()) +
-                        " bytes, its manifest says " + std::to_string(n_bytes));
-    }
-    const std::string now = sha256_hex(file.content);
-    if (now != digest) {
-      refuse(where, "the checksum of member '" + file.name + "' is " + now.substr(0, 12) +
-                        ", its manifest says " + digest.substr(0, 12));
-    }
-    listed.erase(at);
+    MemberCheck& check = checks[files[i].name];
+    check.name = files[i].name;
+    check.found = sha256_hex(files[i].content);
   }
-  if (!listed.empty()) refuse(where, "member '" + listed.begin()->first + "' is missing");
+  std::vector<MemberCheck> out;
+  for (auto& [name, check] : checks) out.push_back(std::move(check));
+  return out;
+}
+
+// Each member that the archive has, and nothing else, with the digest that it has.
+void require_members(const std::vector<MemberCheck>& checks, const std::string& where) {
+  for (const MemberCheck& check : checks) {
+    const std::string member = "member '" + check.name.substr(0, 100) + "'";
+    if (check.listed.empty()) refuse(where, member + " is not in its manifest");
+    if (check.found.empty()) refuse(where, member + " is missing");
+    if (check.found == check.listed) continue;
+    refuse(where, "the checksum of " + member + " is " + check.found.substr(0, 12) +
+                      ", its manifest says " + check.listed.substr(0, 12));
+  }
 }
 
 std::string_view take(std::map<std::string, std::string_view>& files, const std::string& name,
@@ -212,9 +229,8 @@ std::string bundle_bytes(RunBundle bundle) {
 RunBundle read_bundle(std::string_view bytes, const std::string& where) {
   const std::vector<TarMember> files = read_tar(bytes, where);
   const Json json = read_manifest(files, where);
-  const JsonMembers manifest(json, where + ": manifest.json",
-                             {"format", "format_version", "runs", "members"});
-  check_members(manifest, files, where);
+  const JsonMembers manifest = manifest_members(json, where);
+  require_members(checks_of(manifest, files, where), where);
   std::map<std::string, std::string_view> left;
   for (size_t i = 1; i < files.size(); ++i) left[files[i].name] = files[i].content;
   RunBundle out;
@@ -228,6 +244,12 @@ RunBundle read_bundle(std::string_view bytes, const std::string& where) {
   if (!left.empty())
     refuse(where, "member '" + left.begin()->first + "' belongs to no run of its manifest");
   return out;
+}
+
+std::vector<MemberCheck> check_bundle(std::string_view bytes, const std::string& where) {
+  const std::vector<TarMember> files = read_tar(bytes, where);
+  const Json json = read_manifest(files, where);
+  return checks_of(manifest_members(json, where), files, where);
 }
 
 bool begins_as_tar(std::string_view bytes) {

@@ -32,6 +32,14 @@ std::string bundle_bytes(RunBundle bundle);
 // differs, and all that run_from_sections refuses.
 RunBundle read_bundle(std::string_view bytes, const std::string& where);
 
+// A member's SHA-256, as its manifest lists it and as it is; empty: not listed, or not there.
+struct MemberCheck {
+  std::string name, listed, found;
+};
+// Every member but the manifest. Throws Error(environment) beginning with `where` for what is no
+// bundle of this format.
+std::vector<MemberCheck> check_bundle(std::string_view bytes, const std::string& where);
+
 // Do a file's first bytes say that it is a tar archive? Needs 262 of them.
 bool begins_as_tar(std::string_view bytes);
 

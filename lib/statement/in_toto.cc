@@ -100,7 +100,7 @@ Statement read_statement(const Json& root, const std::string& where) {
   return out;
 }
 
-Statement read_statement(std::string_view text, const std::string& where) {
+Statement parse_statement(std::string_view text, const std::string& where) {
   try {
     return read_statement(parse_json(text, where, {.max_depth = 64}), where);
   } catch (const Error& e) {

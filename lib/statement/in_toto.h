@@ -31,9 +31,9 @@ struct Resource {
 Resource resource_with_content(std::string name, std::string content, std::string media_type);
 
 struct Statement {
-  std::vector<Resource> subjects;
-  std::string predicate_type;
-  Json predicate;
+  std::vector<Resource> subjects = {};
+  std::string predicate_type = {};
+  Json predicate = {};
 };
 
 Json resource_json(const Resource& resource);
@@ -47,7 +47,7 @@ bool looks_like_statement(const Json& root);
 // digest, members of other types. Members that are not known are ignored, as the framework asks
 // for.
 Statement read_statement(const Json& root, const std::string& where);
-Statement read_statement(std::string_view text, const std::string& where);
+Statement parse_statement(std::string_view text, const std::string& where);
 
 // The resources in the predicate's "configuration"; none where the predicate has no such list.
 std::vector<Resource> configuration_of(const Statement& statement, const std::string& where);

@@ -72,7 +72,7 @@ enum class BaselineRuns { kKeep, kRemove };
 // What another store or a bundle holds, to be taken in. Runs are asked for one at a time.
 struct MergeSource {
   std::vector<std::string> run_ids;  // in the order in which they become the latest
-  std::function<RunRecord(const std::string& id)> load;
+  std::function<RunRecord(const std::string& id)> load = {};
   std::vector<Baseline> baselines;  // by name, then version
   std::vector<SavedComparison> comparisons;
 };

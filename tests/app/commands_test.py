@@ -12,7 +12,7 @@ class Commands(ProgramTest):
     def test_every_command_shows_help_with_an_example(self):
         help_text = self.isobit("--help", expect=0).out
         for command in ("demo", "doctor", "fingerprint", "inspect", "tokens", "plan", "run", "compare", "gate", "policy", "explain", "bisect", "reduce",
-                        "replay", "bench", "report", "selftest", "store"):
+                        "replay", "bench", "report", "selftest", "store", "verify"):
             self.assertIn(command, help_text)
             self.assertIn("isobit " + command, self.isobit(command, "--help", expect=0).out)
 

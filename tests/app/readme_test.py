@@ -44,6 +44,8 @@ class Readme(ProgramTest):
         self.write("messages.json", '[{"role": "user", "content": "hi"}]')
         self.write("FILE", self.isobit("fingerprint", TINY, "--json", expect=0).out)
         self.two_runs()
+        self.isobit("store", "export", "latest", "-o", "latest.isobit.tar", expect=0)
+        self.isobit("store", "export", "latest", "-o", "x.isobit.tar", expect=0)
 
     def two_runs(self):
         for _ in range(2):

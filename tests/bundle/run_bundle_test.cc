@@ -169,10 +169,26 @@ TEST_CASE("members that are missing, not listed or changed are named") {
   CHECK(has(refusal(vouched(edited)), "the digest of run a-late"));
   edited = files;
   edited["policy.json"] += " ";
-  CHECK(has(refusal(tar_of(edited)), "bytes, its manifest says"));
+  CHECK(has(refusal(tar_of(edited)), "the checksum of member 'policy.json'"));
   edited = files;
   edited.erase("manifest.json");
   CHECK(has(refusal(tar_of(edited)), "manifest.json is not its first member"));
+}
+
+TEST_CASE("every member is held against its manifest, one by one") {
+  Files files = files_of(bundle_bytes(two_runs()));
+  files["policy.json"] += " ";
+  files["runs/a-late/notes.txt"] = "hello";
+  files.erase("runs/b-early/cells.jsonl");
+  size_t n_same = 0;
+  for (const MemberCheck& check : check_bundle(tar_of(files), "x.tar")) {
+    CAPTURE(check.name);
+    n_same += check.listed == check.found;
+    if (check.name == "policy.json") CHECK((check.listed != check.found && !check.found.empty()));
+    if (check.name == "runs/a-late/notes.txt") CHECK(check.listed.empty());
+    if (check.name == "runs/b-early/cells.jsonl") CHECK(check.found.empty());
+  }
+  CHECK(n_same == 1 + 2 * 6 - 2);
 }
 
 TEST_CASE("a newer format is told from a damaged file") {

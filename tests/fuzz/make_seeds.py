@@ -7,10 +7,13 @@ search keeps is minimised into tests/fuzz/corpus, which is what ctest replays (s
 Usage: make_seeds.py OUT
 """
 
+import base64
 import hashlib
+import io
 import json
 import struct
 import sys
+import tarfile
 from pathlib import Path
 
 FIXTURES = Path(__file__).resolve().parent.parent / "text" / "fixtures"
@@ -347,6 +350,58 @@ def baseline_seeds():
                 for name, part in baseline_parts().items()})  # fmt: skip
 
 
+def ustar(members):
+    out = io.BytesIO()
+    for name, content in sorted(members.items()):
+        info = tarfile.TarInfo(name)
+        info.size = len(content)
+        out.write(info.tobuf(tarfile.USTAR_FORMAT) + content + bytes(-len(content) % 512))
+    return out.getvalue() + bytes(1024)
+
+
+def bundle_seeds():
+    def canonical(value):
+        return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+    parts = baseline_parts()
+    del parts["baseline"], parts["policy"]
+    for name in (None, "samples", "forced", "requests"):
+        sections = parts | ({name: []} if name else {})
+        members = {f"runs/r/{key}.jsonl": b"".join(canonical(line) + b"\n" for line in lines)
+                   for key, lines in sections.items() if key != "run"}  # fmt: skip
+        members["runs/r/run.json"] = canonical(sections["run"]) + b"\n"
+        members["policy.json"] = b"{}"
+        runs = [{"id": "r", "created": sections["run"]["created"],
+                 "sha256": hashlib.sha256(canonical(sections)).hexdigest()}]  # fmt: skip
+        listed = [{"name": key, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+                  for key, content in sorted(members.items())]  # fmt: skip
+        manifest = {"format": "isobit.bundle", "format_version": 1, "runs": runs,
+                    "members": listed}  # fmt: skip
+        yield ustar(members | {"manifest.json": canonical(manifest) + b"\n"})
+    yield ustar({"manifest.json": b"{}", "x": b"y"})
+    yield ustar({})
+
+
+def evidence_seeds():
+    sha = "0" * 64
+    statement = json.dumps({
+        "_type": "https://in-toto.io/Statement/v1",
+        "subject": [{"name": "run/r", "digest": {"sha256": sha}}],
+        "predicateType": "https://in-toto.io/attestation/test-result/v0.1",
+        "predicate": {"result": "PASSED", "passedTests": ["a"],
+                      "configuration": [{"name": "p", "digest": {"sha256": sha}, "content": "e30=",
+                                         "mediaType": "m", "annotations": {"a": 1}}]},
+    })  # fmt: skip
+    yield statement.encode()
+    payload = base64.b64encode(statement.encode()).decode()
+    yield json.dumps({"payloadType": "application/vnd.in-toto+json", "payload": payload,
+                      "signatures": [{"keyid": sha, "sig": "AAAA"}, {"sig": "_-8="}]}).encode()  # fmt: skip
+    names = ("fingerprint", "measured:model:architecture", "unknown:hardware:gpu",
+             "reason:hardware:gpu")  # fmt: skip
+    yield json.dumps({"bomFormat": "CycloneDX", "specVersion": "1.6", "properties": [
+        {"name": "isobit:" + name, "value": "v"} for name in names]}).encode()  # fmt: skip
+
+
 def configuration_seeds():
     yield b'{// now\n"label":"a","kernel_set":"cpu","isa":"avx2","threads":2,"kv_dtype":"f32"}'
     yield b'{"chunked_prefill":"016","contract":"1","environment":{"driver":"550.54"}}'
@@ -355,6 +410,7 @@ def configuration_seeds():
 
 
 SEEDS = {
+    "bundle": bundle_seeds, "evidence": evidence_seeds,
     "safetensors": safetensors_seeds, "gguf": gguf_seeds, "tokenizer": tokenizer_seeds,
     "template_source": template_source_seeds, "template_data": template_data_seeds,
     "config": config_seeds, "folder": folder_seeds, "prompts": prompts_seeds,

@@ -9,7 +9,7 @@ foreach(target IN LISTS fuzz_targets)
   add_executable(${program} ${target} tests/fuzz/fuzz_entry.cc tests/fuzz/allocation_meter.cc)
   target_compile_definitions(${program} PRIVATE ISOBIT_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   target_link_libraries(${program} PRIVATE isobit_checkpoint isobit_text isobit_record isobit_matrix
-                                           isobit_gate)
+                                           isobit_gate isobit_bundle isobit_statement)
   list(APPEND fuzz_programs ${program})
   if(ISOBIT_FUZZ)
     target_link_options(${program} PRIVATE -fsanitize=fuzzer)

@@ -1,0 +1,228 @@
+#include "app/verification.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/bundle_file.h"
+#include "app/statement_file.h"
+#include "app/stored_json.h"
+#include "base/digest.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "fingerprint/fingerprint_id.h"
+#include "statement/envelope.h"
+#include "statement/ml_bom.h"
+#include "statement/test_result.h"
+
+namespace isobit::app {
+namespace {
+
+constexpr size_t kMaxStatementBytes = size_t{256} << 20;
+
+std::string base_name(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+std::string sha256_of(const Resource& resource) {
+  const auto at = resource.digests.find("sha256");
+  return at == resource.digests.end() ? "" : at->second;
+}
+
+DigestCheck compared(std::string what, std::string expected, std::string found) {
+  const bool same = expected == found;
+  return {std::move(what), same ? DigestFinding::kSame : DigestFinding::kDiffers,
+          std::move(expected), std::move(found)};
+}
+
+// The names that a statement's resources may have for what a given file holds, with digests.
+std::vector<Resource> resources_in(const std::string& path) {
+  std::vector<Resource> out = {file_resource(path)};
+  if (!is_bundle_file(path)) return out;
+  for (const RunRecord& run : load_bundle(path).runs) {
+    Resource& whole = out.emplace_back();
+    whole.name = run_resource_name(run.id);
+    whole.digests["sha256"] = run_digest(run);
+    Resource& fingerprint = out.emplace_back();
+    fingerprint.name = fingerprint_resource_name(run.id);
+    fingerprint.digests["sha256"] = run.fingerprint.id;
+  }
+  return out;
+}
+
+// Holds what was given against what is named.
+class NamedResources {
+ public:
+  explicit NamedResources(std::vector<Resource> named)
+      : named_(std::move(named)), given_(named_.size()) {}
+
+  void take(const std::string& path, std::vector<DigestCheck>& out) {
+    bool known = false;
+    for (const Resource& r : resources_in(path)) known |= take_resource(r, out);
+    if (!known) out.push_back({"file " + path, DigestFinding::kNotNamed, "", file_digest(path)});
+  }
+
+  void tell_of_the_rest(std::vector<DigestCheck>& out) const {
+    for (size_t i = 0; i < named_.size(); ++i) {
+      if (!given_[i])
+        out.push_back({named_[i].name, DigestFinding::kNotGiven, sha256_of(named_[i]), ""});
+    }
+  }
+
+ private:
+  static std::string file_digest(const std::string& path) { return sha256_of(file_resource(path)); }
+
+  bool take_resource(const Resource& r, std::vector<DigestCheck>& out) {
+    bool known = false;
+    const std::string digest = sha256_of(r);
+    for (size_t i = 0; i < named_.size(); ++i) {
+      const bool is_run = r.name.find('/') != std::string::npos;
+      const std::string name = is_run ? named_[i].name : base_name(named_[i].name);
+      if (name != r.name) continue;
+      known = given_[i] = true;
+      out.push_back(compared(named_[i].name, sha256_of(named_[i]), digest));
+    }
+    for (size_t i = 0; i < named_.size() && !known; ++i) {
+      if (sha256_of(named_[i]) != digest) continue;
+      known = given_[i] = true;
+      out.push_back(
+          {r.name + ", which is " + named_[i].name, DigestFinding::kSame, digest, digest});
+    }
+    return known;
+  }
+
+  std::vector<Resource> named_;
+  std::vector<bool> given_;
+};
+
+void check_files(std::vector<Resource> named, const std::vector<std::string>& files,
+                 std::vector<DigestCheck>& out) {
+  NamedResources resources(std::move(named));
+  for (const std::string& file : files) resources.take(file, out);
+  resources.tell_of_the_rest(out);
+}
+
+void verify_statement(const Statement& statement, const std::string& where,
+                      const std::vector<std::string>& files, VerificationResult& out) {
+  out.predicate_type = statement.predicate_type;
+  out.result = result_of(statement, where);
+  std::vector<Resource> named = statement.subjects;
+  for (const Resource& resource : configuration_of(statement, where)) named.push_back(resource);
+  std::erase_if(named, [&](const Resource& resource) {
+    if (!resource.content) return false;
+    out.digests.push_back(
+        compared(resource.name + " inside", sha256_of(resource), sha256_hex(*resource.content)));
+    return true;
+  });
+  check_files(std::move(named), files, out.digests);
+}
+
+VerificationResult verify_envelope(const Json& root, const std::string& path,
+                                   const std::vector<std::string>& files,
+                                   const std::optional<PublicKey>& key) {
+  const Envelope envelope = read_envelope(root, path);
+  VerificationResult out{.kind = "envelope", .signature = SignatureFinding::kNotChecked};
+  for (const EnvelopeSignature& signature : envelope.signatures)
+    out.key_ids.push_back(signature.key_id);
+  if (key) {
+    const SignatureState state = check_signatures(envelope, *key);
+    out.signature = state == SignatureState::kGood    ? SignatureFinding::kGood
+                    : state == SignatureState::kWrong ? SignatureFinding::kWrong
+                                                      : SignatureFinding::kUnknownKey;
+  }
+  if (envelope.payload_type != kInTotoPayloadType) {
+    throw Error(ErrorCode::environment,
+                path + ": its payload is '" + envelope.payload_type.substr(0, 80) +
+                    "', expected '" + kInTotoPayloadType + "'",
+                "isobit gate --statement writes one that can be verified");
+  }
+  verify_statement(parse_statement(envelope.payload, path + ": payload"), path, files, out);
+  return out;
+}
+
+// The components of a BOM say again what its items say.
+bool same_components(const Json& root, const Fingerprint& fingerprint) {
+  const Json& metadata = root.contains("metadata") ? root["metadata"] : Json();
+  if (!metadata.is_object() || !metadata.contains("component") ||
+      !metadata["component"].is_object() || !metadata["component"].contains("name") ||
+      !metadata["component"]["name"].is_string())
+    return false;
+  const Json again =
+      Json::parse(ml_bom_text({.fingerprint = fingerprint,
+                               .model_name = metadata["component"]["name"].get<std::string>(),
+                               .timestamp = ""}));
+  return again["metadata"]["component"] == metadata["component"] && root.contains("components") &&
+         again["components"] == root["components"];
+}
+
+VerificationResult verify_bom(const Json& root, const std::string& path,
+                              const std::vector<std::string>& files) {
+  const Fingerprint fingerprint = fingerprint_of_bom(root, path);
+  VerificationResult out{.kind = "bom"};
+  out.digests.push_back(
+      compared("fingerprint inside", fingerprint.id, fingerprint_id(fingerprint.items)));
+  if (!same_components(root, fingerprint))
+    out.digests.push_back(
+        {"components inside, by the fingerprint", DigestFinding::kDiffers, "", ""});
+  check_files(model_files(fingerprint), files, out.digests);
+  return out;
+}
+
+VerificationResult verify_bundle(const std::string& path) {
+  VerificationResult out{.kind = "bundle"};
+  const std::string bytes = read_file(path, kMaxBundleBytes);
+  for (const MemberCheck& member : check_bundle(bytes, path)) {
+    out.digests.push_back(compared("member " + member.name, member.listed, member.found));
+    if (member.found.empty()) out.digests.back().finding = DigestFinding::kMissing;
+    if (member.listed.empty()) out.digests.back().finding = DigestFinding::kNotNamed;
+  }
+  if (!out.digests_hold()) return out;
+  for (const RunRecord& run : load_bundle(path).runs) {
+    const std::string digest = run_digest(run);
+    out.digests.push_back({run_resource_name(run.id), DigestFinding::kSame, digest, digest});
+  }
+  return out;
+}
+
+}  // namespace
+
+const char* name(SignatureFinding finding) {
+  static constexpr const char* kNames[] = {"none",  "unsigned",    "not_checked", "good",
+                                           "wrong", "unknown_key", "expected"};
+  return kNames[static_cast<int>(finding)];
+}
+
+const char* name(DigestFinding finding) {
+  static constexpr const char* kNames[] = {"same", "differs", "missing", "not_named", "not_given"};
+  return kNames[static_cast<int>(finding)];
+}
+
+bool VerificationResult::digests_hold() const {
+  return std::ranges::all_of(digests, [](const DigestCheck& check) {
+    return check.finding == DigestFinding::kSame || check.finding == DigestFinding::kNotGiven;
+  });
+}
+
+VerificationResult verify_file(const std::string& path, const std::vector<std::string>& files,
+                               const std::optional<PublicKey>& key) {
+  if (is_bundle_file(path)) {
+    if (!files.empty())
+      throw Error(ErrorCode::usage, "FILES go with a statement or a BOM; '" + path +
+                                        "' is a bundle, which holds all that it names");
+    return verify_bundle(path);
+  }
+  const Json root = parse_stored_json(read_file(path, kMaxStatementBytes), path);
+  if (looks_like_envelope(root)) return verify_envelope(root, path, files, key);
+  if (looks_like_bom(root)) return verify_bom(root, path, files);
+  if (looks_like_statement(root)) {
+    VerificationResult out{
+        .kind = "statement",
+        .signature = key ? SignatureFinding::kExpected : SignatureFinding::kUnsigned};
+    verify_statement(read_statement(root, path), path, files, out);
+    return out;
+  }
+  throw Error(ErrorCode::environment,
+              path + ": is no bundle, statement, envelope or bill of materials",
+              "isobit gate --statement, store export and fingerprint --cyclonedx write them");
+}
+
+}  // namespace isobit::app

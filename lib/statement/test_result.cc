@@ -1,0 +1,120 @@
+#include "statement/test_result.h"
+
+#include <set>
+
+#include "gate/policy_file.h"
+#include "report/report.h"
+#include "report/untrusted_text.h"
+
+namespace isobit {
+namespace {
+
+constexpr const char* kJsonType = "application/json";
+
+const char* result_word(Outcome outcome) {
+  if (outcome == Outcome::kPass) return "PASSED";
+  return outcome == Outcome::kWarn ? "WARNED" : "FAILED";  // evidence that is missing is no pass
+}
+
+Resource resource_of(const std::string& name, const std::string& sha256) {
+  Resource out;
+  out.name = json_text(name);
+  out.digests["sha256"] = json_text(sha256);
+  return out;
+}
+
+struct TestNames {
+  std::set<std::string> passed, warned, failed;
+
+  void add(Outcome outcome, const std::string& name) {
+    auto& list = outcome == Outcome::kPass ? passed : outcome == Outcome::kWarn ? warned : failed;
+    list.insert(json_text(name));
+  }
+};
+
+TestNames tests_of(const Verdict& verdict) {
+  TestNames out;
+  for (const RuleResult& rule : verdict.rules)
+    out.add(rule.outcome, rule.tier.empty() ? rule.rule.id : rule.tier + "/" + rule.rule.id);
+  const bool all_ran = verdict.outcome == Outcome::kPass || verdict.outcome == Outcome::kWarn;
+  if (all_ran && verdict.rules.empty())
+    out.add(verdict.outcome, "level-" + std::to_string(number(verdict.level)));
+  // What no rule says, such as other weights: who reads only the lists must not take it for a pass.
+  for (const Reason& reason : verdict.reasons) {
+    if (!all_ran && out.failed.empty()) out.add(reason.outcome, reason.subject);
+  }
+  if (!all_ran && out.failed.empty()) out.failed.insert(name(verdict.outcome));
+  return out;
+}
+
+Json list_of(const std::set<std::string>& names) {
+  Json out = Json::array();
+  for (const std::string& name : names) out.push_back(name);
+  return out;
+}
+
+Resource verdict_resource(const TestResultInput& input) {
+  const Json verdict = verdict_json(input.verdict);
+  Resource out = resource_with_content("verdict.json", canonical_json(verdict), kJsonType);
+  out.annotations = {{"isobit_outcome", name(input.verdict.outcome)},
+                     {"isobit_level", number(input.verdict.level)}};
+  if (!input.now.empty()) out.annotations["isobit_now"] = json_text(input.now);
+  return out;
+}
+
+Json configuration_json(const TestResultInput& input) {
+  Json out = Json::array();
+  if (input.base) {
+    out.push_back(resource_json(resource_of(run_resource_name(input.base->id), input.base_digest)));
+    out.push_back(resource_json(
+        resource_of(fingerprint_resource_name(input.base->id), input.base->fingerprint.id)));
+  }
+  const Json verdict = verdict_json(input.verdict);
+  out.push_back(resource_json(
+      resource_with_content("policy.json", canonical_json(verdict["policy"]), kJsonType)));
+  out.push_back(resource_json(verdict_resource(input)));
+  return out;
+}
+
+}  // namespace
+
+std::string run_resource_name(const std::string& run_id) {
+  return "run/" + run_id;
+}
+
+std::string fingerprint_resource_name(const std::string& run_id) {
+  return "run/" + run_id + "/fingerprint";
+}
+
+std::vector<Resource> model_files(const Fingerprint& fingerprint) {
+  constexpr std::string_view kBegin = "file.", kEnd = ".sha256";
+  std::vector<Resource> out;
+  for (const FingerprintItem& item : fingerprint.items) {
+    const std::string& name = item.name;
+    const bool is_file = item.item_class == FingerprintClass::kModel && !item.value.empty() &&
+                         name.size() > kBegin.size() + kEnd.size() && name.starts_with(kBegin) &&
+                         name.ends_with(kEnd);
+    if (!is_file) continue;
+    out.push_back(resource_of(name.substr(kBegin.size(), name.size() - kBegin.size() - kEnd.size()),
+                              item.value));
+  }
+  return out;
+}
+
+Statement test_result_statement(const TestResultInput& input) {
+  const RunRecord& run = input.candidate;
+  Statement out{.predicate_type = kTestResultType};
+  out.subjects = {resource_of(run_resource_name(run.id), input.candidate_digest),
+                  resource_of(fingerprint_resource_name(run.id), run.fingerprint.id)};
+  for (const Resource& file : model_files(run.fingerprint)) out.subjects.push_back(file);
+  out.subjects.insert(out.subjects.end(), input.files.begin(), input.files.end());
+  const TestNames tests = tests_of(input.verdict);
+  out.predicate = {{"result", result_word(input.verdict.outcome)},
+                   {"configuration", configuration_json(input)},
+                   {"passedTests", list_of(tests.passed)},
+                   {"warnedTests", list_of(tests.warned)},
+                   {"failedTests", list_of(tests.failed)}};
+  return out;
+}
+
+}  // namespace isobit

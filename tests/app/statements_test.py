@@ -1,0 +1,240 @@
+"""Statements, signatures and bills of materials, and what verify says of them."""
+
+import base64
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import unittest
+
+from pip_packages import python_with
+from program import TINY, ProgramTest
+from schemas import check_schema
+
+ELSEWHERE = """
+import base64, json, sys
+from cryptography.hazmat.primitives.serialization import load_pem_public_key
+envelope = json.load(open(sys.argv[1]))
+payload, kind = base64.b64decode(envelope["payload"]), envelope["payloadType"].encode()
+signed = b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(payload), payload)
+load_pem_public_key(open(sys.argv[2], "rb").read()).verify(base64.b64decode(envelope["signatures"][0]["sig"]), signed)
+"""
+VALIDATE = """
+import sys
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+fault = JsonStrictValidator(SchemaVersion.V1_6).validate_str(open(sys.argv[1], encoding="utf-8").read())
+sys.exit(str(fault) if fault else 0)
+"""
+
+
+class StatementTest(ProgramTest):
+    def key(self, name, kind="ed25519"):
+        """A new key pair: NAME.pem and NAME.pub."""
+        command = ["openssl", "genpkey", "-algorithm", kind, "-out", self.path(name + ".pem")]
+        subprocess.run(command, check=True, capture_output=True)
+        subprocess.run(["openssl", "pkey", "-in", self.path(name + ".pem"), "-pubout", "-out", self.path(name + ".pub")], check=True, capture_output=True)
+        return self.path(name + ".pem"), self.path(name + ".pub")
+
+    def verify(self, *arguments, expect=0):
+        value = self.isobit("verify", *arguments, "--json", expect=expect).json
+        check_schema(value, "evidence.schema.json", "verify")
+        self.assertEqual(value["verified"], expect == 0)
+        text = self.isobit("verify", *arguments, expect=expect).out
+        self.assertIn("NOT verified" if expect else "\nverified", text)
+        return value
+
+    def findings(self, value):
+        return {check["what"]: check["finding"] for check in value["digests"]}
+
+
+class Statements(StatementTest):
+    def setUp(self):
+        super().setUp()
+        self.run_audit("--axis", "load.concurrency=1,8")
+        self.run_audit("--axis", "load.concurrency=1,8")
+        self.private, self.public = self.key("k")
+
+    def gate(self, *arguments, expect=0, out="s.json", **options):
+        r = self.isobit("gate", "latest~1", "latest", "--store", self.store, "--statement", out, *arguments, expect=expect, **options)
+        self.assertNotIn(open(self.private, encoding="ascii").read().splitlines()[1], r.out + r.err + self.read(out).decode())
+        return r
+
+    def payload(self, name="s.json"):
+        return json.loads(base64.b64decode(json.loads(self.read(name))["payload"]))
+
+    def test_a_gate_is_signed_and_the_signature_and_every_digest_hold(self):
+        self.isobit("report", "latest~1", "latest", "--store", self.store, "-o", "report.html", expect=0)
+        self.isobit("store", "export", "latest~1", "latest", "-o", "x.isobit.tar", "--store", self.store, expect=0)
+        self.gate("--sign-key", self.private, "--subject", "report.html", "--subject", "x.isobit.tar")
+        statement = self.payload()
+        self.assertEqual(statement["_type"], "https://in-toto.io/Statement/v1")
+        self.assertEqual(statement["predicateType"], "https://in-toto.io/attestation/test-result/v0.1")
+        self.assertEqual(statement["predicate"]["result"], "PASSED")
+        self.assertEqual(statement["predicate"]["failedTests"], [])
+        model = os.path.join(TINY, "model.safetensors")
+        value = self.verify("s.json", "--key", self.public, "report.html", "x.isobit.tar", model)
+        self.assertEqual((value["signature"], value["result"]), ("good", "PASSED"))
+        self.assertEqual(set(self.findings(value).values()), {"same"}, value)  # runs and fingerprints of the bundle too
+        self.assertEqual(len(value["digests"]), 2 + 2 + 3 + 2)
+
+    def test_other_programs_find_the_signature_good(self):
+        self.gate("--sign-key", self.private)
+        envelope = json.loads(self.read("s.json"))
+        payload, kind = base64.b64decode(envelope["payload"]), envelope["payloadType"].encode()
+        self.write("signed", b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(payload), payload))
+        self.write("sig", base64.b64decode(envelope["signatures"][0]["sig"]))
+        subprocess.run(["openssl", "pkeyutl", "-verify", "-pubin", "-inkey", self.public, "-rawin", "-in", self.path("signed"), "-sigfile", self.path("sig")],
+                       check=True, capture_output=True)
+        der = subprocess.run(["openssl", "pkey", "-pubin", "-in", self.public, "-outform", "DER"], check=True, capture_output=True).stdout
+        self.assertEqual(envelope["signatures"][0]["keyid"], hashlib.sha256(der).hexdigest())
+        python = python_with("cryptography", "cryptography")
+        if not python:
+            self.skipTest("SKIPPED: pip cannot give cryptography")
+        subprocess.run([python, "-c", ELSEWHERE, self.path("s.json"), self.public], check=True, capture_output=True)
+
+    def test_the_same_verdict_gives_the_same_bytes_and_no_time_unless_told(self):
+        self.gate("--sign-key", self.private)
+        first = self.read("s.json")
+        self.gate("--sign-key", self.private)
+        self.assertEqual(self.read("s.json"), first)
+        self.gate(env={"SIGNING_KEY": open(self.private, encoding="ascii").read()}, out="env.json", *("--sign-key-env", "SIGNING_KEY"))
+        self.assertEqual(self.read("env.json"), first)
+        self.gate("--sign-key", self.private, "--now", "2026-01-31", out="now.json")
+        self.assertIn('"isobit_now":"2026-01-31"', json.dumps(self.payload("now.json"), separators=(",", ":")))
+
+    def test_changed_files_are_named_and_exit_1(self):
+        self.write("notes.txt", "before")
+        self.gate("--sign-key", self.private, "--subject", "notes.txt")
+        self.assertEqual(self.findings(self.verify("s.json", "--key", self.public, "notes.txt"))["notes.txt"], "same")
+        self.assertEqual(self.findings(self.verify("s.json", "--key", self.public))["notes.txt"], "not_given")
+        self.write("notes.txt", "after")
+        value = self.verify("s.json", "--key", self.public, "notes.txt", expect=1)
+        self.assertEqual((value["signature"], self.findings(value)["notes.txt"]), ("good", "differs"))
+        self.write("other.txt", "unheard of")
+        self.assertEqual(self.findings(self.verify("s.json", "--key", self.public, "other.txt", expect=1))["file other.txt"], "not_named")
+        self.write("renamed.txt", "before")
+        self.assertIn("renamed.txt, which is notes.txt", self.findings(self.verify("s.json", "--key", self.public, "renamed.txt")))
+
+    def test_signatures_that_are_wrong_unknown_missing_or_unchecked(self):
+        self.gate("--sign-key", self.private)
+        envelope = json.loads(self.read("s.json"))
+        text = base64.b64decode(envelope["payload"])
+        forged = dict(envelope, payload=base64.b64encode(text.replace(b'"FAILED"', b'"PASSED"').replace(b"PASSED", b"WARNED", 1)).decode())
+        self.write("forged.json", json.dumps(forged))
+        self.assertEqual(self.verify("forged.json", "--key", self.public, expect=1)["signature"], "wrong")
+        _, other = self.key("other")
+        self.assertEqual(self.verify("s.json", "--key", other, expect=6)["signature"], "unknown_key")
+        self.assertEqual(self.verify("s.json", expect=2)["signature"], "not_checked")
+        self.assertEqual(self.verify("s.json", "--digests-only")["signature"], "not_checked")
+        self.assertIn("UNSIGNED", self.gate(out="u.json").err)
+        self.assertEqual(self.verify("u.json")["signature"], "unsigned")
+        self.assertEqual(self.verify("u.json", "--key", self.public, expect=1)["signature"], "expected")
+
+    def test_a_digest_inside_that_does_not_hold_is_1(self):
+        self.gate(out="u.json")
+        statement = json.loads(self.read("u.json"))
+        policy = next(c for c in statement["predicate"]["configuration"] if c["name"] == "policy.json")
+        policy["content"] = base64.b64encode(b"{}").decode()
+        self.write("edited.json", json.dumps(statement))
+        self.assertEqual(self.findings(self.verify("edited.json", expect=1))["policy.json inside"], "differs")
+
+    def test_a_failed_gate_says_so_and_keeps_its_exit_code(self):
+        other = self.path("other")
+        shutil.copytree(TINY, other)
+        with open(os.path.join(other, "model.safetensors"), "r+b") as f:
+            f.seek(-100, os.SEEK_END)
+            byte = f.read(1)
+            f.seek(-100, os.SEEK_END)
+            f.write(bytes([byte[0] ^ 1]))
+        self.run_audit(model=other)
+        self.gate("--sign-key", self.private, expect=6)
+        predicate = self.payload()["predicate"]
+        self.assertEqual(predicate["result"], "FAILED")
+        self.assertTrue(predicate["failedTests"])
+        self.assertEqual(self.verify("s.json", "--key", self.public)["result"], "FAILED")
+
+    def test_a_run_that_was_checked_makes_a_statement(self):
+        self.run_audit("--axis", "load.concurrency=1,8", "--check", "2", "--statement", "run.json", "--sign-key", self.private)
+        self.assertEqual(self.verify("run.json", "--key", self.public)["result"], "PASSED")
+        names = [c["name"] for c in self.payload("run.json")["predicate"]["configuration"]]
+        self.assertEqual(names, ["policy.json", "verdict.json"])
+        self.assertIn("--check", self.run_audit("--statement", "x.json", expect=2).err)
+
+    def test_keys_that_cannot_sign_are_told_before_any_work(self):
+        rsa, _ = self.key("rsa", "rsa")
+        for arguments, code, word in (
+            (["--sign-key", rsa], 2, "Ed25519"),
+            (["--sign-key", self.public], 2, "public key"),
+            (["--sign-key", "none.pem"], 3, "none.pem"),
+            (["--sign-key", self.write("bad.pem", "hello")], 3, "PEM"),
+            (["--sign-key-env", "NO_SUCH_VARIABLE"], 2, "NO_SUCH_VARIABLE"),
+        ):
+            r = self.isobit("gate", "latest~1", "latest", "--store", self.store, "--statement", "no.json", *arguments, expect=code)
+            self.assertIn(word, r.err)
+        self.assertIn("--statement", self.isobit("gate", "latest~1", "latest", "--store", self.store, "--sign-key", self.private, expect=2).err)
+        self.assertNotIn("no.json", os.listdir(self.folder))
+        self.gate("--sign-key", self.private)
+        self.isobit("verify", "s.json", "--key", self.private, expect=2)
+        self.isobit("verify", "s.json", "--key", self.path("bad.pem"), expect=3)
+
+    def test_an_output_that_cannot_be_written_is_3(self):
+        self.isobit("gate", "latest~1", "latest", "--store", self.store, "--statement", "no/such/s.json", expect=3)
+        self.isobit("gate", "latest~1", "latest", "--store", self.store, "--statement", "s.json", "--subject", "none.txt", expect=3)
+        self.assertNotIn("s.json", os.listdir(self.folder))
+
+    def test_what_is_no_evidence_is_3(self):
+        for name, content in (("a.json", "{}"), ("b.json", "hello"), ("c.json", ""), ("d.json", "[1]"), ("e.json", b"\xff\xfe")):
+            self.isobit("verify", self.write(name, content), expect=3)
+        self.isobit("verify", "none.json", expect=3)
+        self.gate("--sign-key", self.private)
+        text = self.read("s.json").decode()
+        self.isobit("verify", self.write("cut.json", text[: len(text) // 2]), expect=3)
+        self.isobit("verify", self.write("type.json", text.replace("in-toto+json", "in-toto+jsom")), "--key", self.public, expect=3)
+
+
+class BillsOfMaterials(StatementTest):
+    def test_a_bom_is_valid_repeatable_and_holds_the_fingerprint(self):
+        value = self.isobit("fingerprint", TINY, "--cyclonedx", "-o", "bom.json", "--json", expect=0).json
+        check_schema(value, "evidence.schema.json", "bom")
+        self.assertEqual(value["sha256"], hashlib.sha256(self.read("bom.json")).hexdigest())
+        self.assertEqual(self.isobit("fingerprint", TINY, "--cyclonedx", expect=0).out.encode(), self.read("bom.json"))
+        self.assertEqual(value["fingerprint"], self.isobit("fingerprint", TINY, "--json", expect=0).json["id"])
+        bom = json.loads(self.read("bom.json"))
+        self.assertEqual(bom["metadata"]["component"]["name"], "tiny-kjv")
+        self.assertNotIn("timestamp", bom["metadata"])
+        model = os.path.join(TINY, "model.safetensors")
+        findings = self.findings(self.verify("bom.json", model))
+        self.assertEqual(findings, {"fingerprint inside": "same", "model.safetensors": "same"})
+        self.isobit("fingerprint", TINY, "--cyclonedx", "-o", "dated.json", "--now", "2026-01-31", expect=0)
+        self.assertEqual(json.loads(self.read("dated.json"))["metadata"]["timestamp"], "2026-01-31T00:00:00Z")
+        self.verify("dated.json")
+        python = python_with("cyclonedx.validation.json, jsonschema", "cyclonedx-python-lib[json-validation]")
+        if not python:
+            self.skipTest("SKIPPED: pip cannot give cyclonedx-python-lib[json-validation]")
+        for name in ("bom.json", "dated.json"):
+            done = subprocess.run([python, "-c", VALIDATE, self.path(name)], capture_output=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.write("bad.json", json.dumps(dict(bom, specVersion="9")))
+        self.assertNotEqual(subprocess.run([python, "-c", VALIDATE, self.path("bad.json")], capture_output=True, check=False).returncode, 0)
+
+    def test_an_edited_bom_is_1_and_another_programs_is_3(self):
+        self.isobit("fingerprint", TINY, "--cyclonedx", "-o", "bom.json", expect=0)
+        bom = json.loads(self.read("bom.json"))
+        item = next(p for p in bom["properties"] if p["name"] == "isobit:measured:model:architecture")
+        item["value"] = "qwen3"
+        self.write("item.json", json.dumps(bom))
+        self.assertEqual(self.findings(self.verify("item.json", expect=1))["fingerprint inside"], "differs")
+        bom = json.loads(self.read("bom.json"))
+        bom["metadata"]["component"]["hashes"][0]["content"] = "0" * 64
+        self.write("hash.json", json.dumps(bom))
+        self.assertEqual(self.findings(self.verify("hash.json", expect=1))["components inside, by the fingerprint"], "differs")
+        self.isobit("verify", self.write("other.json", '{"bomFormat":"CycloneDX","specVersion":"1.6","components":[]}'), expect=3)
+        self.assertIn("carries no signature", self.isobit("verify", "bom.json", "--key", self.key("k")[1], expect=2).err)
+        self.assertIn("--cyclonedx", self.isobit("fingerprint", TINY, "-o", "x.json", expect=2).err)
+        self.isobit("fingerprint", TINY, "--cyclonedx", "-o", "no/such/bom.json", expect=3)
+
+
+if __name__ == "__main__":
+    unittest.main()
