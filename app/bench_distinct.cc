@@ -13,6 +13,7 @@
 #include "kernels/registry.h"
 #include "matrix/seeded_order.h"
 #include "report/text_table.h"
+#include "report/text_wrap.h"
 #include "report/untrusted_text.h"
 
 namespace isobit::app {
@@ -137,7 +138,7 @@ std::string split_text(const DistinctOutputs& d, const LoadedModel& loaded) {
         token ? '"' + printable(loaded.token_bytes[static_cast<size_t>(*token)]) + '"' : "the end";
     out += fmt::format("{} {} in {}", i == 0 ? "" : ",", text, n);
   }
-  return out + "\n";
+  return wrapped_text(out);
 }
 
 }  // namespace
@@ -177,11 +178,10 @@ std::string distinct_text(const std::vector<DistinctOutputs>& all, const Distinc
                     std::to_string(d.n_distinct_bits),
                     fmt::format("{} to {}", d.least_batch, d.most_batch), range(d.tokens_per_s)});
   }
-  std::string out = fmt::format(
-      "one prompt, {} completions of up to {} tokens at temperature 0, at most {} at once, seed "
-      "{}\n"
-      "{}\n\n",
-      a.n_completions, a.gen_tokens, a.concurrency, a.seed, printable(a.prompt));
+  std::string out = wrapped_text(fmt::format(
+      "one prompt, {} completions of up to {} tokens at temperature 0, at most {} at once, seed {}",
+      a.n_completions, a.gen_tokens, a.concurrency, a.seed));
+  out += wrapped_text(printable(a.prompt)) + "\n";
   out += text_table({{"kernel set", Align::kLeft},
                      {"distinct", Align::kRight},
                      {"most common", Align::kRight},
@@ -189,7 +189,7 @@ std::string distinct_text(const std::vector<DistinctOutputs>& all, const Distinc
                      {"distinct bits", Align::kRight},
                      {"batch", Align::kRight},
                      {"tokens/s", Align::kRight}},
-                    rows, 100);
+                    rows);
   for (const DistinctOutputs& d : all) out += split_text(d, loaded);
   return out;
 }

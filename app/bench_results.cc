@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "app/bench.h"
+#include "report/text_table.h"
+#include "report/text_wrap.h"
 
 namespace isobit::app {
 namespace {
@@ -80,11 +82,11 @@ std::string price_line(const BenchResults& r) {
   const std::vector<Price> all = prices(r.series);
   if (all.empty())
     return "price of invariance: not measured; it needs cpu and another runner "
-           "(--kernel-set cpu,cpu-adaptive, or --llama)\n";
+           "(--kernel-set cpu,cpu-adaptive, or --llama)";
   const auto [low, high] = std::minmax_element(
       all.begin(), all.end(), [](const Price& a, const Price& b) { return a.price < b.price; });
   return fmt::format(
-      "price of invariance: {:+.0f} % to {:+.0f} % of the time of {}, over {} figures{}\n",
+      "price of invariance: {:+.0f} % to {:+.0f} % of the time of {}, over {} figures{}",
       low->price * 100, high->price * 100, others_named(r.series), all.size(),
       high->price <= 0 ? " (cpu is never the slower one)"
                        : fmt::format(" (worst: {} of {} at {})", high->phase, high->point.weights,
@@ -174,20 +176,34 @@ std::string ratio_text(const BenchSeries* cpu, const BenchSeries& s, const Phase
                      1 / (1 + p.smallest));
 }
 
-std::string generation_table(const BenchResults& r) {
-  if (r.series.empty()) return "";
-  std::string out =
-      fmt::format("{:<8} {:<13} {:<9} {:>7} {:>7} {:>5} {:>20} {:>8} {:>20} {:>17} {:>17}\n",
-                  "weights", "kernel set", "isa", "threads", "prompt", "conc.", "prefill tok/s",
-                  "of roof", "decode tok/s", "cpu/this prefill", "cpu/this decode");
-  for (const BenchSeries& s : r.series) {
-    const BenchSeries* cpu = cpu_series(r.series, s.point);
-    const std::string share =
-        s.share_of_fma.empty() ? "" : fmt::format("{:.0f} %", median(s.share_of_fma) * 100);
-    out += fmt::format("{:<8} {:<13} {:<9} {:>7} {:>7} {:>5} {:>20} {:>8} {:>20} {:>17} {:>17}\n",
-                       s.point.weights, s.runner, s.isa, s.point.threads, s.point.prompt_tokens,
-                       s.point.concurrency, spread(s.prefill), share, spread(s.decode),
-                       ratio_text(cpu, s, kPhases[0]), ratio_text(cpu, s, kPhases[1]));
+std::vector<std::string> phase_row(const BenchResults& r, const BenchSeries& s,
+                                   const Phase& phase) {
+  const bool has_share = phase.rates == &BenchSeries::prefill && !s.share_of_fma.empty();
+  return {s.point.weights,
+          s.isa.empty() ? s.runner : s.runner + " " + s.isa,
+          std::to_string(s.point.threads),
+          std::to_string(s.point.prompt_tokens),
+          std::to_string(s.point.concurrency),
+          spread(s.*phase.rates),
+          has_share ? fmt::format("{:.0f} %", median(s.share_of_fma) * 100) : "",
+          ratio_text(cpu_series(r.series, s.point), s, phase)};
+}
+
+// One table for each phase: both in one would not fit a terminal.
+std::string generation_tables(const BenchResults& r) {
+  std::string out;
+  for (const Phase& phase : kPhases) {
+    std::vector<std::vector<std::string>> rows;
+    for (const BenchSeries& s : r.series) rows.push_back(phase_row(r, s, phase));
+    out += "\n" + text_table({{"weights", Align::kLeft},
+                              {"kernel set", Align::kLeft},
+                              {"threads", Align::kRight},
+                              {"prompt", Align::kRight},
+                              {"conc.", Align::kRight},
+                              {fmt::format("{} tok/s", phase.name), Align::kRight},
+                              {"of roof", Align::kRight},
+                              {"cpu/this", Align::kRight}},
+                             rows);
   }
   return out;
 }
@@ -195,11 +211,11 @@ std::string generation_table(const BenchResults& r) {
 std::string decode_cost_lines(const BenchResults& r, int gen_tokens) {
   std::string out;
   for (const DecodeCost& c : decode_costs(r, gen_tokens)) {
-    out += fmt::format(
+    out += wrapped_text(fmt::format(
         "decode cost, {} {}, {} at once, {} threads: {:.2f} ms a step + {:.3f} us per token of "
-        "context and sequence\n",
+        "context and sequence",
         c.point.weights, c.runner, c.point.concurrency, c.point.threads, c.ms_per_step,
-        c.us_per_context_token);
+        c.us_per_context_token));
   }
   return out;
 }
@@ -225,11 +241,11 @@ std::string kernel_table(const BenchResults& r) {
 std::string recording_lines(const BenchResults& r) {
   std::string out;
   for (const RecordingCost& c : r.recording) {
-    out += fmt::format(
-        "recording (top 20, margins, hashes, store), {} at {}: {:+.1f} % ({:+.1f} to {:+.1f})\n",
+    out += wrapped_text(fmt::format(
+        "recording (top 20, margins, hashes, store), {} at {}: {:+.1f} % ({:+.1f} to {:+.1f})",
         c.point.weights, c.point.concurrency, median(c.cost) * 100,
         *std::min_element(c.cost.begin(), c.cost.end()) * 100,
-        *std::max_element(c.cost.begin(), c.cost.end()) * 100);
+        *std::max_element(c.cost.begin(), c.cost.end()) * 100));
   }
   return out;
 }
@@ -276,7 +292,7 @@ Json bench_json(const BenchResults& r, const BenchArguments& arguments) {
 }
 
 std::string bench_text(const BenchResults& r, const BenchArguments& arguments) {
-  std::string out = r.series.empty() ? "" : price_line(r) + generation_table(r);
+  std::string out = r.series.empty() ? "" : wrapped_text(price_line(r)) + generation_tables(r);
   return out + decode_cost_lines(r, arguments.gen_tokens) + kernel_table(r) + recording_lines(r);
 }
 

@@ -84,7 +84,7 @@ std::string template_times_text(const std::vector<TemplateTimes>& all) {
                      {"output bytes", Align::kRight},
                      {"median", Align::kRight},
                      {"rounds", Align::kRight}},
-                    rows, 110);
+                    rows);
 }
 
 Json template_times_json(const std::vector<TemplateTimes>& all) {

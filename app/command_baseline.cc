@@ -120,7 +120,7 @@ int list(Session& session) {
                                      {"since", Align::kLeft},
                                      {"policy", Align::kLeft},
                                      {"note", Align::kLeft}},
-                                    rows, 110));
+                                    rows));
   return kOk;
 }
 

@@ -127,7 +127,7 @@ int run_template_bench(const BenchArguments& a, Session& session) {
     const ChatRenderer chat = open_chat(source, now_or_pinned(session.flags.now));
     for (TemplateTimes& row : bench_template(source, chat, a.rounds)) times.push_back(row);
   }
-  session.console.result(session.flags.json ? template_times_json(times).dump() + "\n"
+  session.console.result(session.flags.json ? json_line(template_times_json(times))
                                             : template_times_text(times));
   return kOk;
 }
@@ -212,7 +212,7 @@ std::function<int()> declare_bench(CLI::App& app, Session& session) {
       if (!flags->kernels && !flags->recording)
         bench_generation(arguments, loaded, session.console, results.series);
     }
-    session.console.result(session.flags.json ? bench_json(results, arguments).dump() + "\n"
+    session.console.result(session.flags.json ? json_line(bench_json(results, arguments))
                                               : bench_text(results, arguments));
     warn_of_noise(results, arguments.rounds, session.console);
     return kOk;

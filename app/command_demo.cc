@@ -6,6 +6,7 @@
 
 #include "app/audit.h"
 #include "app/exit_codes.h"
+#include "app/installed_files.h"
 #include "app/recording.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -15,7 +16,7 @@ namespace isobit::app {
 namespace {
 
 struct DemoArguments {
-  std::string model = ISOBIT_EXAMPLES_DIR "/tiny-kjv";
+  std::string model = bundled_checkpoint();
   std::string folder = "isobit-demo";
   std::string prompts = "smoke";
   int max_tokens = 32;
@@ -38,13 +39,21 @@ RunJudgement run_arm(const DemoArguments& demo, const std::string& kernel_set, S
   arguments.now = session.flags.now;
   AuditSetup setup = set_up_audit(arguments);
   tell_of_templates(setup, session.console);
-  session.console.say(fmt::format("\narm {}: {} prompts, {} cells, fingerprint {}", kernel_set,
+  session.console.say(fmt::format("arm {}: {} prompts, {} cells, fingerprint {}", kernel_set,
                                   setup.prompts.requests.size(), setup.plan.cells.size(),
                                   setup.fingerprint.id.substr(0, 16)));
   RunJudgement judged = judge_run(record_run(setup, arguments, session), Level::kBitwise, session);
-  session.console.result(fmt::format("kernel set {} (run {})\n{}{}\n", kernel_set, judged.run.id,
-                                     cells_table(judged.comparison), verdict_text(judged.verdict)));
+  if (!session.flags.json)
+    session.console.verdict(fmt::format("kernel set {} (run {})\n{}{}\n", kernel_set, judged.run.id,
+                                        cells_table(judged.comparison),
+                                        verdict_text(judged.verdict)));
   return judged;
+}
+
+Json arm_json(const char* kernel_set, const RunJudgement& judged) {
+  Json out = run_summary_json(judged.run, judged.comparison, judged.verdict);
+  out["kernel_set"] = kernel_set;
+  return out;
 }
 
 int run_demo(const DemoArguments& demo, Session& session) {
@@ -62,6 +71,14 @@ int run_demo(const DemoArguments& demo, Session& session) {
                                                  .token_texts = {},
                                                  .prompt_texts = adaptive.run.prompt_texts,
                                                  .next_command = {}}));
+  if (session.flags.json) {
+    session.console.result(
+        json_line({{"arms", {arm_json("cpu", invariant), arm_json("cpu-adaptive", adaptive)}},
+                   {"store", session.flags.store},
+                   {"report", report}}) +
+        "\n");
+    return invariant.verdict.outcome == Outcome::kPass ? kOk : kDiverged;
+  }
   const auto line = [](const RunJudgement& j) {
     return fmt::format("{} of {} answers differ in bits, {} in tokens",
                        j.comparison.totals.numeric_divergences, j.comparison.totals.n_pairs,

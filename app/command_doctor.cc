@@ -10,10 +10,13 @@
 #include "kernels/registry.h"
 #include "report/report.h"
 #include "report/text_table.h"
+#include "report/text_wrap.h"
 #include "store/store.h"
 
 namespace isobit::app {
 namespace {
+
+constexpr size_t kValueColumn = 27;
 
 int diagnose(Session& session) {
   FingerprintInputs inputs;
@@ -35,13 +38,15 @@ int diagnose(Session& session) {
                      {"name", item.name},
                      {"value", item.value},
                      {"reason", item.reason}});
-    listing +=
-        fmt::format("  {:<24} {}\n", printable(item.name),
-                    printable(item.source == FingerprintSource::kUnknown ? "unknown: " + item.reason
-                                                                         : item.value));
+    const bool unknown = item.source == FingerprintSource::kUnknown;
+    listing += fmt::format(
+        "  {:<24} {}", printable(item.name),
+        wrapped_text(printable(unknown ? "unknown: " + item.reason : item.value), kValueColumn));
   }
   if (session.flags.json) {
     session.console.result(json_line({{"version", version_number()},
+                                      {"contract", kNumericContractVersion},
+                                      {"build", compiler_text() + " " + compiler_flags_text()},
                                       {"cores", n_cores()},
                                       {"kernel_sets", sets},
                                       {"machine", items}}));

@@ -118,7 +118,7 @@ void print_changes(const std::vector<FingerprintItemChange>& changes, const Text
     Json out = Json::array();
     for (const auto& c : changes) out.push_back(change_json(c));
     session.console.result(
-        Json{{"same", changes.empty()}, {"text", text_json(text)}, {"changes", out}}.dump() + "\n");
+        json_line({{"same", changes.empty()}, {"text", text_json(text)}, {"changes", out}}));
     return;
   }
   session.console.result(text_words(text));

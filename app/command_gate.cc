@@ -87,7 +87,7 @@ int run_gate(const GateArguments& a, Session& session) {
   if (session.flags.json) {
     session.console.result(json_line(verdict_json(verdict)));
   } else {
-    session.console.result(verdict_text(verdict) + verdict_details(verdict));
+    session.console.verdict(verdict_text(verdict) + verdict_details(verdict));
     session.console.suggest(report_command(a, verdict, session));
   }
   return gate_exit_code(verdict, a.fail_on_warn);

@@ -11,6 +11,7 @@
 #include "matrix/workload.h"
 #include "report/report.h"
 #include "report/text_table.h"
+#include "report/text_wrap.h"
 #include "report/untrusted_text.h"
 
 namespace isobit::app {
@@ -85,7 +86,7 @@ std::string table(const Plan& plan, const Estimate& estimate) {
                      {"prompt tok", Align::kRight},
                      {"max output tok", Align::kRight},
                      {"about s", Align::kRight}},
-                    rows, 110);
+                    rows);
 }
 
 // "cpu/best/f16/all threads, 8 together"
@@ -101,19 +102,21 @@ std::string basis_name(const MeasuredSpeed& row) {
 
 std::string basis_text(const Estimate& e) {
   if (!e.speeds) return "not measured (--no-measure): how long it takes depends on this machine\n";
-  std::string out = fmt::format(
+  std::string out = wrapped_text(fmt::format(
       "about {} s here if no answer stops early ({} to {} s by the fastest and the slowest of {} "
-      "rounds)\n"
-      "measured on {} prompt and {} output tokens a request; longer contexts and teacher-forced "
-      "repeats of flipped answers come on top:\n",
+      "rounds)",
       seconds_text(e.seconds.likely), seconds_text(e.seconds.least), seconds_text(e.seconds.most),
-      kSpeedRounds, kSpeedPromptTokens, kSpeedOutputTokens);
+      kSpeedRounds));
+  out += wrapped_text(fmt::format(
+      "measured on {} prompt and {} output tokens a request; longer contexts and teacher-forced "
+      "repeats of flipped answers come on top:",
+      kSpeedPromptTokens, kSpeedOutputTokens));
   for (const MeasuredSpeed& row : e.speeds->rows()) {
-    out += fmt::format(
-        "  {}: prefill {:.0f} ({:.0f} to {:.0f}), decode {:.0f} ({:.0f} to {:.0f}) "
-        "tokens/s\n",
+    const std::string speeds = fmt::format(
+        "{}: prefill {:.0f} ({:.0f} to {:.0f}), decode {:.0f} ({:.0f} to {:.0f}) tokens/s",
         basis_name(row), row.prefill.median, row.prefill.slowest, row.prefill.fastest,
         row.decode.median, row.decode.slowest, row.decode.fastest);
+    out += "  " + wrapped_text(speeds, 2);
   }
   return out;
 }
@@ -176,7 +179,7 @@ int show_plan(const PlanArguments& arguments, Session& session) {
   session.console.result(table(setup.plan, e));
   for (const LeftOut& cell : setup.plan.left_out)
     session.console.result(
-        fmt::format("left out: {}: {}\n", printable(cell.name), printable(cell.reason)));
+        wrapped_text(fmt::format("left out: {}: {}", printable(cell.name), printable(cell.reason))));
   session.console.result(
       fmt::format("{} cells, {} requests, {} prompt tokens, at most {} output tokens\n{}",
                   setup.plan.cells.size(), e.totals.requests, e.totals.prompt_tokens,

@@ -127,7 +127,7 @@ int list_metrics(Session& session) {
                                        {"bound", Align::kLeft},
                                        {"scopes", Align::kLeft},
                                        {"what it is", Align::kLeft}},
-                                      rows, 110));
+                                      rows));
   }
   return kOk;
 }

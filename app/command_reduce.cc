@@ -88,6 +88,10 @@ int run_reduce(const ReduceArguments& arguments, Session& session) {
   options.on_progress = [&](const CaseSize& s, int64_t n_runs) {
     session.console.detail(fmt::format("{} executions: {} neighbours, prompt {}, output {}", n_runs,
                                        s.n_neighbours, s.n_prompt_tokens, s.max_tokens));
+    session.console.progress_bar(
+        n_runs, options.max_runs,
+        fmt::format("executions at most  {} neighbours, prompt {}, output {}", s.n_neighbours,
+                    s.n_prompt_tokens, s.max_tokens));
   };
   const auto found = reduce(watched(*model.target), start, options);
   if (!found) refuse(sample, model, start, session);

@@ -31,6 +31,7 @@ RepeatOptions repeat_options(const ReplayArguments& arguments, Session& session)
           .between_answers = stop_when_interrupted,
           .on_progress = [&session, n = arguments.n](int32_t done) {
             session.console.detail(fmt::format("{} of {}", done, n));
+            session.console.progress_bar(done, n, "executions");
           }};
 }
 

@@ -31,7 +31,7 @@ void print(const RunJudgement& judged, const RunArguments& arguments, Session& s
       "run {}  fingerprint {}{}\n\n{}\n", judged.run.id, judged.run.fingerprint.id.substr(0, 12),
       judged.run.redacted ? "  redacted" : "", cells_table(judged.comparison)));
   const bool nothing_asked = !arguments.has_check && judged.comparison.totals.n_pairs == 0;
-  session.console.result(
+  session.console.verdict(
       nothing_asked ? "recorded; a single cell has nothing to be compared with in its own run\n"
                     : verdict_text(judged.verdict));
   session.console.suggest(

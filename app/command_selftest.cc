@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "kernels/registry.h"
+#include "report/report.h"
 #include "report/text_table.h"
 #include "selftest/elementary_sample.h"
 #include "selftest/elementary_sweep.h"
@@ -129,7 +130,7 @@ std::string table(const std::vector<Finding>& findings) {
                      {"at", Align::kLeft},
                      {"faults", Align::kRight},
                      {"published slices", Align::kLeft}},
-                    rows, 100);
+                    rows);
 }
 
 std::string fault_text(const FunctionSweep& s) {
@@ -219,7 +220,7 @@ class Progress {
     if (s - last_s_ < 2 && done < of) return;
     last_s_ = s;
     console_.progress_of(done, of,
-                         fmt::format("slices  {:.0f} s, ETA {:.0f} s", s, s / done * (of - done)));
+                         fmt::format("slices  {:.0f} s", s));
   }
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
@@ -257,10 +258,9 @@ int selftest(const SelftestArguments& a, Session& session) {
     Json functions = Json::array();
     for (const Finding& f : findings) functions.push_back(function_json(f, plan.variants));
     session.console.result(
-        Json{{"passed", passed}, {"seconds", progress.seconds()}, {"functions", functions}}.dump() +
-        "\n");
+        json_line({{"passed", passed}, {"seconds", progress.seconds()}, {"functions", functions}}));
   } else {
-    session.console.result(
+    session.console.verdict(
         table(findings) + details(findings, plan.variants) +
         fmt::format("{}{} in {:.1f} s\n", passed ? "PASS" : "FAIL",
                     a.exhaustive ? "" : fmt::format(" for {} of 256 slices", plan.slices.size()),

@@ -155,6 +155,7 @@ std::function<int()> declare_store(CLI::App& app, Session& session) {
   auto exchange = std::make_shared<StoreExchange>(app);
   for (CLI::App* sub : {list_app, info_app, query_app, check_app, prune_app}) sub->fallthrough();
   prune_app->footer("Example:\n  isobit store prune --keep 20 --dry-run");
+  list_app->footer("Example:\n  isobit store list");
   info_app->footer("Example:\n  isobit store info --store isobit.db");
   query_app->footer("Example:\n  isobit store query 'SELECT * FROM v_cell'");
   check_app->footer("Example:\n  isobit store check --store isobit.db");

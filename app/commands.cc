@@ -45,6 +45,11 @@ const std::vector<Command>& commands() {
        declare_store},
       {"verify", "Signatures, and every digest inside a bundle, a statement or a BOM",
        "isobit verify latest.isobit.tar", declare_verify},
+      {"schema", "The JSON Schema of a file format or of what a command prints with --json",
+       "isobit schema verdict", declare_schema},
+      {"completion", "Completions for a shell", "isobit completion bash", declare_completion},
+      {"help", "What a command does; all of it as a man page or as JSON", "isobit help store query",
+       declare_help},
   };
   return table;
 }

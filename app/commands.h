@@ -29,7 +29,7 @@ using Declare = std::function<int()> (*)(CLI::App& app, Session& session);
 
 struct Command {
   const char* name;
-  const char* summary;  // one line, also shown by `isobit help`
+  const char* summary;  // one line, also of `isobit help`
   const char* example;  // shown at the end of --help, and run by a test
   Declare declare;
 };
@@ -40,11 +40,13 @@ std::function<int()> declare_baseline(CLI::App& app, Session& session);
 std::function<int()> declare_bench(CLI::App& app, Session& session);
 std::function<int()> declare_bisect(CLI::App& app, Session& session);
 std::function<int()> declare_compare(CLI::App& app, Session& session);
+std::function<int()> declare_completion(CLI::App& app, Session& session);
 std::function<int()> declare_demo(CLI::App& app, Session& session);
 std::function<int()> declare_doctor(CLI::App& app, Session& session);
 std::function<int()> declare_explain(CLI::App& app, Session& session);
 std::function<int()> declare_fingerprint(CLI::App& app, Session& session);
 std::function<int()> declare_gate(CLI::App& app, Session& session);
+std::function<int()> declare_help(CLI::App& app, Session& session);
 std::function<int()> declare_inspect(CLI::App& app, Session& session);
 std::function<int()> declare_plan(CLI::App& app, Session& session);
 std::function<int()> declare_policy(CLI::App& app, Session& session);
@@ -52,6 +54,7 @@ std::function<int()> declare_reduce(CLI::App& app, Session& session);
 std::function<int()> declare_replay(CLI::App& app, Session& session);
 std::function<int()> declare_report(CLI::App& app, Session& session);
 std::function<int()> declare_run(CLI::App& app, Session& session);
+std::function<int()> declare_schema(CLI::App& app, Session& session);
 std::function<int()> declare_selftest(CLI::App& app, Session& session);
 std::function<int()> declare_store(CLI::App& app, Session& session);
 std::function<int()> declare_tokens(CLI::App& app, Session& session);

@@ -2,6 +2,7 @@
 // through here.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <fstream>
 #include <string>
@@ -29,7 +30,7 @@ class Console {
   void configure(const GlobalFlags& flags);
 
   bool json() const { return flags_.json; }
-  void result(std::string_view text);  // stdout, as it is
+  void result(std::string_view text);  // stdout, as it is; a JSON document gets its newline
   void say(std::string_view line);     // stderr unless quiet, and the log
   void detail(std::string_view line);  // stderr when verbose, and the log
   void warn(std::string_view line);    // stderr always
@@ -40,26 +41,39 @@ class Console {
   void progress(int64_t done, int64_t total, double tokens_per_s, double eta_s,
                 std::string_view what);
   // One call per finished part of long work that is not counted in samples; a bar on a terminal,
-  // else a line.
+  // with the time left, else a line.
   void progress_of(int64_t done, int64_t total, std::string_view what);
+  // The same for parts that are no news one by one; a bar on a terminal, nothing elsewhere.
+  void progress_bar(int64_t done, int64_t total, std::string_view what);
   // One call per finished cell; a line where there is no bar.
   void progress_line(std::string_view line);
 
-  bool stderr_styled() const { return stderr_styled_; }
-  bool stdout_styled() const { return stdout_styled_; }
+  // A result whose lines may begin with a verdict's word, which is coloured where colour is wanted.
+  void verdict(std::string_view text);
 
  private:
+  std::string time_left(int64_t done, int64_t total);
   void draw_bar(int64_t done, int64_t total, std::string_view what);
+  std::string styled_word(std::string_view word, const char* style) const;
   void clear_bar();
   void log(std::string_view line);
 
   GlobalFlags flags_;
   bool bar_ = false;
   bool bar_drawn_ = false;
+  int64_t first_done_ = 0, last_done_ = 0;  // of the work that progress_bar is told of
+  std::chrono::steady_clock::time_point first_at_;
   bool stderr_styled_ = false;
   bool stdout_styled_ = false;
   std::ofstream log_;
 };
+
+// The beginning of each line in the colour of the verdict that it states ("PASS", "fail:"); text
+// that states none is as it was. Nothing else is changed: without colour all words are there.
+std::string coloured_verdict(std::string_view text);
+
+// "0:07", "1:02:03"; at least 0.
+std::string duration_text(double seconds);
 
 // As it is. Never throws: errors are reported with it.
 void write_stderr(std::string_view text);

@@ -21,6 +21,28 @@ enum ExitCode : int {
   kTerminated = 143,
 };
 
+struct ExitMeaning {
+  ExitCode code;
+  const char* meaning;
+};
+
+inline constexpr ExitMeaning kExitMeanings[] = {
+    {kOk, "done; the gate passed"},
+    {kDiverged, "divergence found, the gate failed, or a re-run does not reproduce"},
+    {kUsage, "usage or configuration error"},
+    {kEnvironment,
+     "environment: checkpoint unreadable, no such device, disk full, store locked"},
+    {kUnsupported, "nothing comparable, or this version or target cannot do it"},
+    {kInconclusive,
+     "inconclusive: a cell was not exercised, answers are missing, too few samples for a policy"},
+    {kIncomparable, "incomparable: weights, tokenizer, template or prompts differ"},
+    {kWarnings, "a warning, with --fail-on-warn"},
+    {kIncomplete, "run incomplete; run --resume can finish it"},
+    {kInternal, "internal error"},
+    {kInterrupted, "interrupted; what was recorded is kept"},
+    {kTerminated, "terminated; what was recorded is kept"},
+};
+
 inline int exit_code(ErrorCode code) {
   switch (code) {
     case ErrorCode::usage:

@@ -10,34 +10,14 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "app/chat_renderer.h"
-#include "app/commands.h"
+#include "app/command_line.h"
 #include "app/exit_codes.h"
+#include "app/help_text.h"
 #include "app/interruption.h"
 #include "app/version.h"
 
 namespace isobit::app {
 namespace {
-
-void declare_global_flags(CLI::App& app, GlobalFlags& flags) {
-  app.add_option("--store", flags.store, "Store file (default: isobit.db)");
-  app.add_flag("--json", flags.json, "Results as JSON on stdout");
-  app.add_flag("--plain", flags.plain, "No colour, no progress bar");
-  app.add_flag("-q,--quiet", flags.quiet, "Results only");
-  app.add_flag("-v,--verbose", flags.verbose, "Say more on stderr");
-  app.add_option("--log-file", flags.log_file, "Append everything said on stderr to this file");
-  app.add_option("--color", flags.color, "auto, always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
-  app.add_option("--progress", flags.progress, "auto, bar, lines or none")
-      ->check(CLI::IsMember({"auto", "bar", "lines", "none"}));
-  app.add_flag("--no-input", flags.no_input, "Never ask");
-  app.add_option("-C", flags.directory, "Change to this folder first");
-  app.add_option("--now", flags.now,
-                 std::string("What a chat template's clock says: 2026-01-31 or "
-                             "2026-01-31T12:34:56 (default: ") +
-                     kPinnedNow +
-                     "); the day on which overrides of a policy expire (default: today)");
-}
 
 // "--chek 2 (did you mean '--check'?)": what no command took, in the order of the command line.
 std::string unexpected_arguments(const CLI::App& app) {
@@ -58,9 +38,16 @@ std::string unexpected_arguments(const CLI::App& app) {
   return out + meant;
 }
 
+// What --help or --version prints.
+std::string asked_text(const CLI::App& app, const CLI::Success& e) {
+  if (dynamic_cast<const CLI::CallForVersion*>(&e)) return version_text() + "\n";
+  const CLI::App* asked = &app;
+  while (!asked->get_subcommands().empty()) asked = asked->get_subcommands().front();
+  return help_text(words_of(*asked));
+}
+
 // Says what was wrong, and where it helps, which command was meant.
 int report_usage(const CLI::App& app, const CLI::ParseError& e, int argc, char** argv) {
-  if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
   std::string message =
       dynamic_cast<const CLI::ExtrasError*>(&e) ? unexpected_arguments(app) : e.what();
   std::vector<std::string> names;
@@ -80,38 +67,30 @@ int report_error(const Error& e) {
   return exit_code(e.code());
 }
 
+void change_directory(const std::string& directory) {
+  if (directory.empty()) return;
+  std::error_code failed;
+  std::filesystem::current_path(directory, failed);
+  if (failed)
+    throw Error(ErrorCode::environment,
+                "cannot change to '" + directory + "': " + failed.message());
+}
+
 int run(int argc, char** argv) {
-  CLI::App app{"isobit: does my LLM give the same answer twice? And after the upgrade?", "isobit"};
   Session session;
-  declare_global_flags(app, session.flags);
-  app.set_version_flag("--version", version_text());
-  app.require_subcommand(1);
-  app.fallthrough();
-  std::vector<std::pair<CLI::App*, std::function<int()>>> actions;
-  for (const Command& command : commands()) {
-    CLI::App* sub = app.add_subcommand(command.name, command.summary);
-    sub->footer(std::string("Example:\n  ") + command.example);
-    sub->fallthrough();
-    actions.emplace_back(sub, command.declare(*sub, session));
-  }
+  CommandLine line(session);
   try {
-    app.parse(argc, argv);
+    line.parse(argc, argv);
+  } catch (const CLI::Success& e) {  // --help, --version
+    session.console.result(asked_text(line.app(), e));
+    return kOk;
   } catch (const CLI::ParseError& e) {
-    return report_usage(app, e, argc, argv);
+    return report_usage(line.app(), e, argc, argv);
   }
-  if (!session.flags.directory.empty()) {
-    std::error_code failed;
-    std::filesystem::current_path(session.flags.directory, failed);
-    if (failed)
-      throw Error(ErrorCode::environment,
-                  "cannot change to '" + session.flags.directory + "': " + failed.message());
-  }
+  change_directory(session.flags.directory);
   session.console.configure(session.flags);
   ignore_closed_pipes();
-  for (auto& [sub, action] : actions) {
-    if (sub->parsed()) return action();
-  }
-  return kUsage;
+  return line.act();
 }
 
 }  // namespace

@@ -52,8 +52,9 @@ void show_progress(const RunProgress& p, Console& console) {
                    name);
   if (p.cell_ended) {
     console.progress_line(
-        fmt::format("cell {}/{} {}  {} samples  {:.0f} tokens/s  ETA {:.0f} s{}", p.n_cells_done,
-                    p.n_cells, name, p.n_cell_samples_done, p.cell->generated_tokens_per_s, eta,
+        fmt::format("cell {}/{} {}  {} samples  {:.0f} tokens/s  ETA {}{}", p.n_cells_done,
+                    p.n_cells, name, p.n_cell_samples_done, p.cell->generated_tokens_per_s,
+                    duration_text(eta),
                     p.cell->exercised ? "" : "  not exercised: " + p.cell->not_exercised_reason));
   }
 }

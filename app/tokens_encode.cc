@@ -195,6 +195,8 @@ std::function<int()> declare_tokens_encode(CLI::App& app, Session& session) {
   app.add_flag("--no-special", a->no_special, "Add no BOS or EOS");
   app.add_flag("--timing", a->timing, "With --batch: one JSON object with the seconds it took")
       ->needs(batch);
+  app.footer(
+      "Example:\n  isobit tokens encode --tokenizer examples/tiny-kjv --text 'In the beginning'");
   return [=, &session] {
     if (a->batch.empty()) return encode_one(*a, session);
     return a->timing ? time_batch(*a, session) : encode_batch(*a, session);

@@ -3,11 +3,17 @@
 #include <fmt/format.h>
 
 #include "fingerprint/fingerprint.h"
+#include "kernels/registry.h"
+#include "report/text_wrap.h"
 
 namespace isobit::app {
 
 std::string version_number() {
   return ISOBIT_VERSION;
+}
+
+std::string release_date() {
+  return ISOBIT_RELEASE_DATE;
 }
 
 std::string compiler_text() {
@@ -22,9 +28,33 @@ std::string compiler_flags_text() {
   return ISOBIT_BUILD_FLAGS;
 }
 
+namespace {
+
+// "cpu (portable, avx2, avx512), cuda (not here)".
+std::string kernel_sets_text() {
+  std::vector<std::pair<std::string, std::vector<std::string>>> sets;
+  for (const KernelSetStatus& s : list_kernel_sets()) {
+    if (sets.empty() || sets.back().first != s.name) sets.push_back({s.name, {}});
+    if (s.available) sets.back().second.push_back(s.isa);
+  }
+  std::vector<std::string> words;
+  for (const auto& [name, isas] : sets)
+    words.push_back(fmt::format("{} ({})", name,
+                                isas.empty() ? "not here" : fmt::format("{}", fmt::join(isas, ", "))));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+}  // namespace
+
 std::string version_text() {
-  return fmt::format("isobit {}\ncontract {}, scheme f32\nbuilt by {} with {}", version_number(),
-                     kNumericContractVersion, compiler_text(), compiler_flags_text());
+  std::string out = fmt::format("isobit {}\ncontract {}, scheme f32\n", version_number(),
+                                kNumericContractVersion);
+  for (const auto& [title, text] :
+       {std::pair<const char*, std::string>{"kernel sets: ", kernel_sets_text()},
+        {"built by ", compiler_text() + " with " + compiler_flags_text()}})
+    out += title + wrapped_text(text, std::string_view(title).size());
+  out.pop_back();
+  return out;
 }
 
 }  // namespace isobit::app

@@ -280,7 +280,7 @@ std::string json_report(const ReportInput& input) {
 }
 
 std::string json_line(const Json& value) {
-  return value.dump(-1, ' ', /*ensure_ascii=*/true);
+  return value.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
 }
 
 }  // namespace isobit

@@ -6,6 +6,7 @@
 #include "report/report.h"
 #include "report/report_phrases.h"
 #include "report/text_table.h"
+#include "report/text_wrap.h"
 #include "report/untrusted_text.h"
 
 namespace isobit {
@@ -51,34 +52,7 @@ std::string verdict_cell(const RuleResult& result, const RuleUnit* unit) {
   return unit->outcome == Outcome::kPass && !unit->holds ? "info" : name(result.outcome);
 }
 
-constexpr size_t kColumns = 80;
 constexpr size_t kIndent = 16;
-
-// Words of visible text in lines of kColumns; the first begins after `indent` columns, and so do
-// the others.
-std::string wrapped(std::string_view visible, size_t indent = kIndent) {
-  std::string out;
-  size_t width = indent;
-  while (!visible.empty()) {
-    const size_t space = visible.find(' ');
-    std::string_view word = visible.substr(0, space);
-    visible.remove_prefix(space == std::string_view::npos ? visible.size() : space + 1);
-    while (!word.empty()) {
-      const bool begins = width == indent;
-      if (!begins && width + 1 + display_width(word) > kColumns) {
-        out += '\n' + std::string(indent, ' ');
-        width = indent;
-        continue;
-      }
-      const std::string_view part = word.substr(0, prefix_fitting(word, kColumns - indent));
-      out += begins ? "" : " ";
-      out += part;
-      width += display_width(part) + (begins ? 0 : 1);
-      word.remove_prefix(part.size());
-    }
-  }
-  return out + '\n';
-}
 
 // "run: 0 % (0 of 8 prompts differ), at most 5 %; 95 %: 0 to 31 %; decided by ..."
 std::string rule_words(const RuleResult& result) {
@@ -98,8 +72,8 @@ std::string rule_lines(const RuleResult& result) {
   const std::string id =
       result.tier.empty() ? result.rule.id : result.rule.id + ", tier " + result.tier;
   return fmt::format("  {:<{}}{}{}{}", verdict_cell(result, result.deciding()), kIndent - 2,
-                     wrapped(visible_text(id)), std::string(kIndent, ' '),
-                     wrapped(visible_text(rule_words(result))));
+                     wrapped_text(visible_text(id), kIndent), std::string(kIndent, ' '),
+                     wrapped_text(visible_text(rule_words(result)), kIndent));
 }
 
 std::string rules_list(const Verdict& verdict) {
@@ -169,8 +143,8 @@ std::string notes_text(const Verdict& verdict) {
     const Reason& note = verdict.notes[i];
     constexpr std::string_view kBegin = "note: ";
     out += kBegin;
-    out += wrapped(visible_text(note.subject, 200) + ": " + visible_text(note.text, 400),
-                   kBegin.size());
+    out += wrapped_text(visible_text(note.subject, 200) + ": " + visible_text(note.text, 400),
+                        kBegin.size());
   }
   return out.empty() ? out : "\n" + out + more_line(verdict.notes.size(), kMaxNotes, "notes");
 }
@@ -178,11 +152,13 @@ std::string notes_text(const Verdict& verdict) {
 }  // namespace
 
 std::string verdict_text(const Verdict& verdict) {
-  std::string out = visible_text(verdict.sentence) + "\n";
+  std::string out = wrapped_text(visible_text(verdict.sentence));
   for (size_t i = 0; i < std::min(verdict.reasons.size(), kMaxReasons); ++i) {
     const Reason& reason = verdict.reasons[i];
-    out += fmt::format("  {}: {}: {}\n", name(reason.outcome), visible_text(reason.subject, 200),
-                       visible_text(reason.text, 400));
+    const std::string line = fmt::format("{}: {}: {}", name(reason.outcome),
+                                         visible_text(reason.subject, 200),
+                                         visible_text(reason.text, 400));
+    out += "  " + wrapped_text(line, 2);
   }
   if (verdict.reasons.size() > kMaxReasons)
     out += fmt::format("  and {} more reasons\n", verdict.reasons.size() - kMaxReasons);

@@ -1,0 +1,60 @@
+#include "app/command_line.h"
+
+#include "app/chat_renderer.h"
+#include "app/exit_codes.h"
+#include "app/help_text.h"
+#include "app/version.h"
+
+namespace isobit::app {
+namespace {
+
+void declare_global_flags(CLI::App& app, GlobalFlags& flags) {
+  app.add_option("--store", flags.store, "Store file (default: isobit.db)");
+  app.add_flag("--json", flags.json, "Results as JSON on stdout");
+  app.add_flag("--plain", flags.plain, "No colour, no progress bar");
+  app.add_flag("-q,--quiet", flags.quiet, "Results only");
+  app.add_flag("-v,--verbose", flags.verbose, "Say more on stderr");
+  app.add_option("--log-file", flags.log_file, "Append everything said on stderr to this file");
+  app.add_option("--color", flags.color,
+                 "Colour beside the words, never instead of them (default: auto, which NO_COLOR "
+                 "turns off)")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_option("--progress", flags.progress,
+                 "A bar on a terminal, a line per finished cell elsewhere (default: auto)")
+      ->check(CLI::IsMember({"auto", "bar", "lines", "none"}));
+  app.add_flag("--no-input", flags.no_input, "Never ask");
+  app.add_option("-C", flags.directory, "Change to this folder first");
+  app.add_option("--now", flags.now,
+                 std::string("What a chat template's clock says: 2026-01-31 or "
+                             "2026-01-31T12:34:56 (default: ") +
+                     kPinnedNow +
+                     "); the day on which overrides of a policy expire (default: today)");
+}
+
+}  // namespace
+
+CommandLine::CommandLine(Session& session)
+    : app_("isobit: does my LLM give the same answer twice? And after the upgrade?", "isobit") {
+  app_.formatter(std::make_shared<HelpFormatter>());
+  app_.set_help_flag("-h,--help", "Print this help and exit");
+  declare_global_flags(app_, session.flags);
+  app_.set_version_flag("--version", version_text, "Version, contract, kernel sets and build");
+  app_.footer("Example:\n  isobit demo");
+  app_.require_subcommand(1);
+  app_.fallthrough();
+  for (const Command& command : commands()) {
+    CLI::App* sub = app_.add_subcommand(command.name, command.summary);
+    sub->footer(std::string("Example:\n  ") + command.example);
+    sub->fallthrough();
+    actions_.emplace_back(sub, command.declare(*sub, session));
+  }
+}
+
+int CommandLine::act() const {
+  for (const auto& [sub, action] : actions_) {
+    if (sub->parsed()) return action();
+  }
+  return kUsage;
+}
+
+}  // namespace isobit::app

@@ -1,0 +1,33 @@
+#include "report/text_wrap.h"
+
+#include "base/error.h"
+#include "report/untrusted_text.h"
+
+namespace isobit {
+
+std::string wrapped_text(std::string_view visible, size_t indent, size_t columns) {
+  ISOBIT_REQUIRE(indent < columns);
+  std::string out;
+  size_t width = indent;
+  while (!visible.empty()) {
+    const size_t space = visible.find(' ');
+    std::string_view word = visible.substr(0, space);
+    visible.remove_prefix(space == std::string_view::npos ? visible.size() : space + 1);
+    while (!word.empty()) {
+      const bool begins = width == indent;
+      if (!begins && width + 1 + display_width(word) > columns) {
+        out += '\n' + std::string(indent, ' ');
+        width = indent;
+        continue;
+      }
+      const std::string_view part = word.substr(0, prefix_fitting(word, columns - indent));
+      out += begins ? "" : " ";
+      out += part;
+      width += display_width(part) + (begins ? 0 : 1);
+      word.remove_prefix(part.size());
+    }
+  }
+  return out + '\n';
+}
+
+}  // namespace isobit

@@ -1,0 +1,20 @@
+// Prose for terminals: lines of at most 80 columns, broken between words. Tables have
+// report/text_table.h.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace isobit {
+
+inline constexpr size_t kTerminalColumns = 80;
+
+// Words of visible text in lines of at most `columns`; a word that fits no line is broken. The
+// first line is one that `indent` columns are used of already, the others begin with as many
+// spaces. Ends with a newline.
+// REQUIRES: indent < columns.
+std::string wrapped_text(std::string_view visible, size_t indent = 0,
+                         size_t columns = kTerminalColumns);
+
+}  // namespace isobit

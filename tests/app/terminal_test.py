@@ -1,0 +1,193 @@
+"""What terminals, pipes and programs get: 80 columns, no colour where none is wanted, JSON of the published shape."""
+
+import json
+import os
+import pty
+import re
+import shlex
+import struct
+import subprocess
+import fcntl
+import termios
+import threading
+import unittest
+
+import json_schema
+from every_command import EveryCommandTest
+from program import PROGRAM, TINY, ProgramTest
+
+ESCAPE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+# Bytes for a program to read, or a file as it is: their lines are as long as they are.
+RAW = {"tokens render", "policy show", "report", "schema", "completion", "store query", "reduce"}
+
+
+def on_a_terminal(arguments, folder, env=None, columns=80):
+    """Exit code, stdout and stderr of the program on a terminal of so many columns."""
+    outputs, readers = [[], []], []
+    pairs = [pty.openpty() for _ in outputs]
+    for (leader, follower), out in zip(pairs, outputs):
+        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        attributes = termios.tcgetattr(follower)
+        attributes[1] &= ~termios.OPOST
+        termios.tcsetattr(follower, termios.TCSANOW, attributes)
+        readers.append(threading.Thread(target=read_all, args=(leader, out)))
+    environment = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR")} | {"TERM": "xterm"} | (env or {})
+    with subprocess.Popen([PROGRAM, *arguments], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=pairs[0][1], stderr=pairs[1][1]) as program:
+        for _, follower in pairs:
+            os.close(follower)
+        for reader in readers:
+            reader.start()
+        code = program.wait(timeout=300)
+    for reader in readers:
+        reader.join()
+    for leader, _ in pairs:
+        os.close(leader)
+    return code, *(b"".join(out).decode("utf-8", "replace") for out in outputs)
+
+
+def read_all(fd, out):
+    while True:
+        try:
+            data = os.read(fd, 65536)
+        except OSError:  # the last writer is gone
+            return
+        if not data:
+            return
+        out.append(data)
+
+
+def too_wide(text, columns=80):
+    return [line for line in ESCAPE.sub("", text).split("\n") if len(line) > columns]
+
+
+class Width(EveryCommandTest):
+    def test_every_example_fits_80_columns_on_a_pipe_and_on_a_terminal(self):
+        for command in self.commands():
+            with self.subTest(command["command"]):
+                self.prepare(command["command"])
+                environment = {"COLUMNS": "", "TERM": "dumb"}
+                piped = self.example_of(command, env=environment, expect=0)
+                self.prepare(command["command"])
+                code, out, err = on_a_terminal(shlex.split(command["example"])[1:], self.folder)
+                self.assertEqual(code, 0, err)
+                self.assertNotIn("\x1b", piped.out)
+                self.assertNotIn("\x1b", piped.err)
+                if command["command"] not in RAW:
+                    self.assertEqual(too_wide(piped.out) + too_wide(out), [])
+                for frame in re.split(r"[\r\n]", ESCAPE.sub("", err)):  # a bar that is too long leaves its rest behind
+                    if frame.startswith("["):
+                        self.assertLess(len(frame), 80)
+
+
+class Json(EveryCommandTest):
+    def check(self, command, text):
+        """Held to the first schema that fits; the arguments decide which of a command's it is."""
+        self.assertTrue(text.endswith("\n"), "a document ends with a newline")
+        for line in text.splitlines() if command["command"] != "report" else [text]:
+            value = json.loads(line)
+            faults = [json_schema.Schema(o["schema"]).errors(value, o["definition"]) for o in command["outputs"]]
+            self.assertTrue(any(not f for f in faults), faults)
+
+    def test_every_command_prints_what_its_schema_says(self):
+        for command in self.commands():
+            name = command["command"]
+            with self.subTest(name):
+                self.prepare(name)
+                if name == "report":  # its files are its output; without one the report is on stdout
+                    self.check(command, self.isobit("report", "latest", "--json", expect=0).out)
+                elif name == "schema":  # with a name it prints that schema, which is JSON either way
+                    self.check(command, self.isobit("schema", "--json", expect=0).out)
+                else:
+                    self.check(command, self.example_of(command, "--json", expect=0).out)
+
+    def test_the_other_shapes_of_commands_that_have_several(self):
+        commands = {c["command"]: c for c in self.commands()}
+        quick = ("--rounds", "1")
+        few = ("--prompt-tokens", "16", "--gen-tokens", "4", "--kernel-set", "cpu", "--threads", "1")
+        for arguments in (["bench", TINY, "--template", *quick], ["bench", TINY, "--kernels", "--prompt-tokens", "16", *quick], ["bench", TINY, *few, *quick],
+                          ["bench", TINY, "--recording", "--prompt-tokens", "16", "--gen-tokens", "4", *quick],
+                          ["bench", TINY, "--distinct", "4", "--concurrency", "2", "--gen-tokens", "4", "--kernel-set", "cpu"],
+                          ["explain", "suspicious"], ["fingerprint", TINY], ["help", "store"]):
+            with self.subTest(arguments):
+                self.check(commands[arguments[0]], self.isobit(*arguments, "--json", expect=0).out)
+        self.check(commands["fingerprint diff"], self.isobit("fingerprint", "diff", TINY, TINY, "--json", expect=0).out)
+
+    def test_a_schema_notices_what_is_missing_and_what_is_new(self):
+        value = self.isobit("doctor", "--json", expect=0).json
+        schema = json_schema.Schema("doctor")
+        self.assertEqual(schema.errors(value), [])
+        self.assertEqual(len(schema.errors(value | {"surplus": 1})), 1)
+        self.assertEqual(len(schema.errors({k: v for k, v in value.items() if k != "cores"})), 1)
+        self.assertEqual(len(schema.errors(value | {"cores": "two"})), 1)
+        self.assertTrue(json_schema.Schema("run").errors({}))
+
+
+class Colour(ProgramTest):
+    RUN = ("run", TINY, "--max-tokens", "4", "--axis", "load.concurrency=1,8", "--check", "2")
+
+    def test_a_terminal_has_the_verdict_in_colour_and_in_words(self):
+        code, out, err = on_a_terminal(self.RUN, self.folder)
+        self.assertEqual(code, 0)
+        self.assertIn("\x1b[1;32mPASS\x1b[0m at level 2", out)
+        self.assertIn("\x1b[1mnext:\x1b[0m isobit report ", err)
+
+    def test_no_colour_where_it_is_not_wanted(self):
+        for more, env in ((("--plain",), {}), (("--color", "never"), {}), ((), {"NO_COLOR": "1"}), ((), {"TERM": "dumb"}), (("--json",), {})):
+            with self.subTest((more, env)):
+                code, out, err = on_a_terminal((*self.RUN, *more), self.folder, env)
+                self.assertEqual(code, 0)
+                self.assertNotIn("\x1b[1;32m", out)
+                self.assertNotIn("\x1b[1m", err)
+
+    def test_an_empty_no_color_does_not_count_and_always_overrides_it(self):
+        self.assertIn("\x1b[1;32mPASS", on_a_terminal(self.RUN, self.folder, {"NO_COLOR": ""})[1])
+        self.assertIn("\x1b[1;32mPASS", self.isobit(*self.RUN, "--color", "always", expect=0, env={"NO_COLOR": "1"}).out)
+        self.assertNotIn("\x1b", self.isobit(*self.RUN, expect=0).out)
+
+    def test_the_words_are_the_same_with_and_without_colour(self):
+        plain = self.isobit("gate", "latest", "latest", "--store", self.first_run(), expect=0).out
+        coloured = self.isobit("gate", "latest", "latest", "--store", self.store, "--color", "always", expect=0).out
+        self.assertNotEqual(plain, coloured)
+        self.assertEqual(ESCAPE.sub("", coloured), plain)
+
+    def first_run(self):
+        self.run_audit()
+        return self.store
+
+
+class Progress(ProgramTest):
+    RUN = ("run", TINY, "--max-tokens", "4", "--axis", "load.concurrency=1,8")
+
+    def test_a_bar_with_the_time_left_on_a_terminal(self):
+        _, _, err = on_a_terminal(self.RUN, self.folder)
+        self.assertRegex(err, r"\r\x1b\[K\[#*\.*\] [01]/2 cells  \d+ tokens/s  ETA \d+:\d\d")
+        self.assertRegex(err.split("\r")[-1], r"^\x1b\[K.*next: ", "the bar is gone at the end")
+
+    def test_it_fits_a_narrow_terminal(self):
+        _, _, err = on_a_terminal(self.RUN, self.folder, columns=30)
+        bars = [frame for frame in re.split(r"[\r\n]", ESCAPE.sub("", err)) if frame.startswith("[")]
+        self.assertTrue(bars)
+        self.assertLess(max(map(len, bars)), 30)
+
+    def test_lines_elsewhere_and_nothing_where_nothing_is_wanted(self):
+        self.assertRegex(self.isobit(*self.RUN, expect=0).err, r"(?m)^cell 1/2 .* ETA \d+:\d\d$")
+        self.assertNotIn("cell 1/2", self.isobit(*self.RUN, "--progress", "none", expect=0).err)
+        self.assertEqual(self.isobit(*self.RUN, "--quiet", expect=0).err, "")
+        self.assertNotIn("\r", on_a_terminal((*self.RUN, "--plain"), self.folder)[2])
+
+
+class Escapes(ProgramTest):
+    def test_control_characters_are_escaped_once(self):
+        hostile = "a\x1b[31m\u202eb\\c\td"
+        visible = "a\\x1b[31m\\u{202e}b\\\\c\\td"
+        prompts = self.write("p.jsonl", json.dumps({"id": hostile, "prompt": "x"}) + "\n")
+        self.run_audit("--prompts", prompts, "--label", hostile, "--axis", "load.concurrency=1,2")
+        for arguments in (("store", "list"), ("store", "query", "SELECT label FROM run"), ("explain", "latest/0/0")):
+            with self.subTest(arguments):
+                text = re.sub(r"\s", "", self.isobit(*arguments, "--store", self.store, expect=0).out)
+                self.assertIn(visible, text)
+                self.assertNotIn("\x1b", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
