@@ -4,7 +4,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "app/policy_argument.h"
 #include "app/run_claims.h"
+#include "app/run_refs.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "record/run_json.h"
@@ -59,9 +61,27 @@ bool is_baseline_file(const std::string& path) {
   return begins_as_baseline_file(begin);
 }
 
+std::optional<KeptPolicy> policy_of_baseline(const std::string& text,
+                                             const std::string& default_store) {
+  if (is_baseline_file(text)) {
+    const std::string policy = load_baseline_file(text).policy;
+    if (policy.empty()) return std::nullopt;
+    return KeptPolicy{.text = policy, .where = "the policy in " + text};
+  }
+  const RunRef ref = parse_run_ref(text, default_store);
+  if (!ref.run.starts_with('@')) return std::nullopt;
+  const Baseline baseline =
+      Store::open(ref.store, StoreMode::kRead).find_baseline(std::string_view(ref.run).substr(1));
+  if (baseline.policy.empty()) return std::nullopt;
+  return KeptPolicy{.text = baseline.policy,
+                    .where = "the policy of baseline " + baseline.name + " version " +
+                             std::to_string(baseline.version)};
+}
+
 ImportedBaseline import_baseline(Store& store, const BaselineFile& file, const std::string& name) {
   if (file.run.status != "complete")
     throw Error(ErrorCode::incomplete, "the run of the baseline is not complete");
+  if (!file.policy.empty()) kept_policy(file.policy, "the policy of baseline " + name);
   ImportedBaseline out;
   out.run_was_there = is_there(store, file.run);
   if (!out.run_was_there) store_run(store, file.run);

@@ -1,6 +1,7 @@
 // Baselines between a store and a file: what goes out, and what may come in.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "record/baseline_file.h"
@@ -13,6 +14,16 @@ namespace isobit::app {
 BaselineFile load_baseline_file(const std::string& path);
 // Is it one, to look at? False for what cannot be read.
 bool is_baseline_file(const std::string& path);
+
+// The policy that gates against a baseline follow.
+struct KeptPolicy {
+  std::string text;
+  std::string where;  // "the policy of baseline prod version 2"
+};
+// Of a reference that names a baseline, in a store or as a file; nothing for other references, and
+// where the baseline has none.
+std::optional<KeptPolicy> policy_of_baseline(const std::string& ref,
+                                             const std::string& default_store);
 
 struct ImportedBaseline {
   Baseline baseline;

@@ -1,4 +1,6 @@
 // `isobit compare BASE CAND`: where two recorded runs part, in numbers.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "app/audit.h"
@@ -51,11 +53,13 @@ int exit_code_of(const RunComparison& comparison) {
   if (totals.n_pairs == 0) return kUnsupported;
   if (totals.numeric_divergences + totals.token_divergences + totals.finish_differences > 0)
     return kDiverged;
-  if (totals.bit_matches == totals.n_pairs) return kOk;
-  if (totals.unsupported > 0) return kUnsupported;
   const bool complete =
       comparison.base.status == "complete" && comparison.candidate.status == "complete";
-  return complete ? kInconclusive : kIncomplete;
+  if (totals.unsupported > 0 && totals.bit_matches == 0) return kUnsupported;
+  if (!complete) return kIncomplete;
+  const bool exercised = std::ranges::all_of(
+      comparison.cells, [](const CellComparison& cell) { return cell.exercised && cell.complete; });
+  return totals.bit_matches == totals.n_pairs && exercised ? kOk : kInconclusive;
 }
 
 }  // namespace
@@ -65,9 +69,10 @@ std::function<int()> declare_compare(CLI::App& app, Session& session) {
   app.add_option("BASE", arguments->base, "Run: latest, latest~1, an id, file.db, file.db:latest")
       ->required();
   app.add_option("CAND", arguments->candidate, "Run to compare with it")->required();
-  app.add_flag("--exit-code", arguments->exit_code,
-               "Exit 1 when anything differs, 4 when nothing is comparable, 5 or 8 when answers "
-               "are missing");
+  app.add_flag(
+      "--exit-code", arguments->exit_code,
+      "Exit 1 when anything differs, 4 when nothing is comparable, 5 or 8 when evidence is "
+      "missing");
   return [arguments, &session] {
     const auto [base, candidate] =
         load_run_pair(arguments->base, arguments->candidate, session.flags.store, session.console);

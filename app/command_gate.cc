@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "app/audit.h"
+#include "app/baseline_runs.h"
 #include "app/clock.h"
 #include "app/exit_codes.h"
 #include "app/gate_runs.h"
@@ -73,9 +74,20 @@ Verdict judged(const GateArguments& a, const RunRecord& base, const RunRecord& c
   return std::move(gated.verdict);
 }
 
+// What was asked for; else what the baseline that is gated against was given; else level 1.
+Policy policy_of(const GateArguments& a, Session& session) {
+  if (a.policy.empty() && !a.level_given) {
+    if (const auto kept = policy_of_baseline(a.base, session.flags.store)) {
+      session.console.say("gating by " + kept->where);
+      return kept_policy(kept->text, kept->where);
+    }
+  }
+  return policy_or_level(a.policy, a.level, a.level_given);
+}
+
 int run_gate(const GateArguments& a, Session& session) {
   check_outputs(a.outputs);
-  const Policy policy = policy_or_level(a.policy, a.level, a.level_given);
+  const Policy policy = policy_of(a, session);
   const Date today = gate_day(session.flags.now);
   refuse_expired(policy, today);  // before any work
   const StatementWriter statement(a.statement);
@@ -100,11 +112,13 @@ std::function<int()> declare_gate(CLI::App& app, Session& session) {
   app.add_option("BASE", arguments->base, "Run: latest, latest~1, an id, file.db, file.db:latest")
       ->required();
   app.add_option("CAND", arguments->candidate, "Run that wants to replace it")->required();
-  app.add_option("--policy", arguments->policy,
-                 "Policy file, or a ready policy (isobit policy list)")
+  app.add_option(
+         "--policy", arguments->policy,
+         "Policy file, or a ready policy (isobit policy list); default: that of the baseline "
+         "BASE, else level 1")
       ->check(not_empty);
   CLI::Option* level = app.add_option("--level", arguments->level,
-                                      "0: within the base's own noise; 1: same tokens (default); "
+                                      "0: within the base's own noise; 1: same tokens; "
                                       "2: same bits");
   app.add_flag("--fail-on-warn", arguments->fail_on_warn, "Exit 7 where the verdict is a warning");
   declare_outputs(app, arguments->outputs);

@@ -17,6 +17,8 @@ std::string differs(const std::string& what, const std::string& stored, const st
 
 std::vector<std::string> broken_claims(const RunRecord& run) {
   std::vector<std::string> broken;
+  if (run.id.size() < 8 || run.id.find_first_not_of("0123456789abcdef") != std::string::npos)
+    broken.push_back("its id is not one that isobit gives");
   const std::string fingerprint = fingerprint_id(run.fingerprint.items);
   if (fingerprint != run.fingerprint.id)
     broken.push_back(differs("the fingerprint's id", run.fingerprint.id, fingerprint));
@@ -25,8 +27,12 @@ std::vector<std::string> broken_claims(const RunRecord& run) {
     if (prompts != run.prompts_digest)
       broken.push_back(differs("the digest of its prompts", run.prompts_digest, prompts));
   }
-  const std::string cell = first_cell_unlike_plan(run.plan_json, run.cells, "its plan");
-  if (!cell.empty()) broken.push_back(cell);
+  try {
+    const std::string cell = first_cell_unlike_plan(run.plan_json, run.cells, "its plan");
+    if (!cell.empty()) broken.push_back(cell);
+  } catch (const Error& e) {
+    broken.push_back(e.message());
+  }
   return broken;
 }
 

@@ -1,5 +1,7 @@
 #include "app/run_watch.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "compare/recorded_samples.h"
@@ -15,16 +17,26 @@ std::string place(const Divergence& divergence) {
   return "in how it ends";
 }
 
+// CLI11's own range would let NaN through and name its bounds with 300 digits.
+std::string refuse_unless_positive(const std::string& text) {
+  double value = 0;
+  const bool is_number = CLI::detail::lexical_cast(text, value);
+  return is_number && std::isfinite(value) && value > 0
+             ? std::string()
+             : "'" + text.substr(0, 40) + "' is not a number above 0";
+}
+
 }  // namespace
 
 void declare_run_caps(CLI::App& app, RunCaps& caps) {
+  const CLI::Validator positive(refuse_unless_positive, "above 0");
   app.add_option("--max-seconds", caps.seconds,
                  "Stop between two answers once this time has passed (exit 8; --resume continues)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive);
   app.add_option("--max-requests", caps.requests, "Stop after this many answered requests")
-      ->check(CLI::PositiveNumber);
+      ->check(positive);
   app.add_option("--max-total-tokens", caps.tokens, "Stop after this many generated tokens")
-      ->check(CLI::PositiveNumber);
+      ->check(positive);
 }
 
 FirstDifference::FirstDifference(const RunRecord& run, Level level) : run_(run), level_(level) {

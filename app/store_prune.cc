@@ -11,6 +11,7 @@
 #include "app/run_refs.h"
 #include "app/word_lists.h"
 #include "base/error.h"
+#include "gate/date.h"
 #include "report/report.h"
 #include "store/store.h"
 
@@ -26,7 +27,7 @@ std::string time_argument(const std::string& text) {
   for (size_t i = 0; good && i < text.size(); ++i)
     good = kShape[i] == 'd' ? text[i] >= '0' && text[i] <= '9' : text[i] == kShape[i];
   const auto number = [&](size_t at) { return std::stoi(text.substr(at, 2)); };
-  good = good && number(5) >= 1 && number(5) <= 12 && number(8) >= 1 && number(8) <= 31;
+  good = good && parse_date(text);
   good = good && (!whole || (number(11) <= 23 && number(14) <= 59 && number(17) <= 60));
   if (good) return text;
   throw Error(ErrorCode::usage, "--before is '" + text + "', which is no date",

@@ -77,10 +77,11 @@ CellMatch match_cells(const RunRecord& base, const RunRecord& candidate) {
 }
 
 // Every (prompt, choice, repeat) that either cell has, in the base run's numbering. Repeats that
-// only one run was asked for are left out; they are that run's own noise.
+// only the base run was asked for are left out: they are its own noise. Those that only the
+// candidate was asked for are its answers too, and each is held to the base's first (pairing.h).
 std::vector<SampleKey> expected_keys(const CellSide& base, const CellSide& candidate,
                                      const std::map<int32_t, int32_t>& prompt_map) {
-  const int32_t last_repeat = std::min(base.samples.max_repeat(), candidate.samples.max_repeat());
+  const int32_t last_repeat = candidate.samples.max_repeat();
   std::vector<SampleKey> keys;
   const auto add = [&](SampleKey key) {
     if (key.repeat <= last_repeat) keys.push_back(key);

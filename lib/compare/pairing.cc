@@ -111,7 +111,9 @@ void compare_cells(CellComparison& line, const CellSide& reference, const CellSi
   for (const SampleKey& key : expected) {
     PairKeys keys{.reference = key, .candidate = key};
     keys.candidate.prompt_index = prompt_map.at(key.prompt_index);
-    if (options.repeats == RepeatPairing::kFirstRepeat) keys.reference.repeat = 0;
+    const bool asked_less_often = key.repeat > reference.samples.max_repeat();
+    if (options.repeats == RepeatPairing::kFirstRepeat || asked_less_often)
+      keys.reference.repeat = 0;
     line.pairs.push_back(compare_pair(reference, candidate, keys, options));
   }
   AnswersByChoice answers = answers_of(reference, candidate, prompt_map);

@@ -21,10 +21,17 @@ int days_in_month(int year, int month) {
   return month == 2 && leap ? 29 : kDays[month - 1];
 }
 
+// "T12:34:56" and what may follow it: no hour of a day is 24 or more, no minute 60.
+bool is_time(std::string_view text) {
+  if (text.size() < 6 || text[0] != 'T' || text[3] != ':') return false;
+  const auto hour = digits(text.substr(1, 2)), minute = digits(text.substr(4, 2));
+  return hour && minute && *hour < 24 && *minute < 60;
+}
+
 }  // namespace
 
 std::optional<Date> parse_date(std::string_view text) {
-  if (text.size() > 10 && text[10] != 'T') return std::nullopt;
+  if (text.size() > 10 && !is_time(text.substr(10))) return std::nullopt;
   if (text.size() < 10 || text[4] != '-' || text[7] != '-') return std::nullopt;
   const auto year = digits(text.substr(0, 4)), month = digits(text.substr(5, 2)),
              day = digits(text.substr(8, 2));

@@ -116,12 +116,26 @@ Figure complement(Figure figure) {
   return figure;
 }
 
-// As many pairs of each prompt as there are repeats to measure the noise with, so that both sides
-// get as many chances to differ.
-Failures failures_beside_noise(const SelectedCell& cell, int32_t n_chances, Figure& evidence) {
+// The candidate's repeats in blocks of as many as there are to measure the noise with, so that both
+// sides get as many chances to differ.
+struct RepeatBlock {
+  int32_t begin = 0, end = 0;
+};
+
+std::vector<RepeatBlock> repeat_blocks(const SelectedCell& cell, int32_t n_chances) {
+  int32_t n_repeats = 0;
+  for (const PairComparison* pair : cell.pairs) n_repeats = std::max(n_repeats, pair->repeat + 1);
+  std::vector<RepeatBlock> blocks;
+  for (int32_t begin = 0; begin < n_repeats; begin += n_chances)
+    blocks.push_back({.begin = begin, .end = std::min(begin + n_chances, n_repeats)});
+  return blocks;
+}
+
+Failures failures_beside_noise(const SelectedCell& cell, const RepeatBlock& block,
+                               Figure& evidence) {
   std::map<int32_t, std::optional<bool>> differs;
   for (const PairComparison* pair : cell.pairs) {
-    if (pair->repeat >= n_chances) continue;
+    if (pair->repeat < block.begin || pair->repeat >= block.end) continue;
     const Sameness sameness = pair->sameness(Level::kRequestReproducible);
     if (sameness != Sameness::kSame && sameness != Sameness::kDifferent) continue;
     std::optional<bool>& of = differs[pair->prompt_index];
@@ -148,29 +162,34 @@ int32_t chances_per_prompt(const RunComparison& comparison) {
              : static_cast<int32_t>(std::max<int64_t>(1, comparison.noise.n_pairs / prompts));
 }
 
-// The cell in which most differs, beside the noise.
+// The cell, and the block of its repeats, in which most differs, beside the noise.
 struct BesideNoise {
   Failures noise, worst;
   double p_value = 1;
-  int64_t n_cells = 0;
+  int64_t n_tests = 0;
   Figure evidence;
 };
+
+void take_if_worse(BesideNoise& out, const Failures& failures, Figure evidence) {
+  ++out.n_tests;
+  const double p = fisher_p_value(failures, out.noise);
+  const bool first = out.n_tests == 1;
+  if (!first && p > out.p_value) return;
+  if (!first && p == out.p_value && failures.failures <= out.worst.failures) return;
+  out.p_value = p;
+  out.worst = failures;
+  out.evidence = std::move(evidence);
+}
 
 BesideNoise beside_noise(const Selection& selection) {
   BesideNoise out;
   out.noise = noise_of(*selection.comparison);
   const int32_t chances = chances_per_prompt(*selection.comparison);
   for (const SelectedCell& cell : selection.cells) {
-    Figure evidence;
-    const Failures failures = failures_beside_noise(cell, chances, evidence);
-    if (failures.trials == 0) continue;
-    ++out.n_cells;
-    const double p = fisher_p_value(failures, out.noise);
-    const bool first = out.n_cells == 1;
-    if (first || p < out.p_value || (p == out.p_value && failures.failures > out.worst.failures)) {
-      out.p_value = p;
-      out.worst = failures;
-      out.evidence = std::move(evidence);
+    for (const RepeatBlock& block : repeat_blocks(cell, chances)) {
+      Figure evidence;
+      const Failures failures = failures_beside_noise(cell, block, evidence);
+      if (failures.trials > 0) take_if_worse(out, failures, std::move(evidence));
     }
   }
   return out;
@@ -178,7 +197,7 @@ BesideNoise beside_noise(const Selection& selection) {
 
 // Absent: the comparison says enough to go on.
 std::optional<Figure> without_noise(const BesideNoise& b) {
-  if (b.n_cells == 0) return nothing("no prompt could be judged");
+  if (b.n_tests == 0) return nothing("no prompt could be judged");
   if (b.noise.trials == 0 && b.worst.failures > 0)
     return nothing(
         "the reference has no repeats, so its own noise is not known; record it with "
@@ -230,8 +249,8 @@ Figure noise_p_value(const Selection& selection) {
   if (const auto absent = without_noise(b)) return *absent;
   Figure figure = std::move(b.evidence);
   figure.state = FigureState::kKnown;
-  // Bonferroni: several cells are several chances of a small p.
-  figure.value = std::min(1.0, b.p_value * static_cast<double>(b.n_cells));
+  // Bonferroni: several cells, or blocks of repeats, are several chances of a small p.
+  figure.value = std::min(1.0, b.p_value * static_cast<double>(b.n_tests));
   figure.n_trials = b.worst.trials;
   figure.counted = beside_noise_text(b);
   return figure;

@@ -50,7 +50,8 @@ void judge_item(const RunComparison& comparison, const MustMatch& item, ReasonLi
   } else if (!base.known && !item.may_be_absent) {
     const std::vector<std::string> names = item_names(comparison);
     const bool recorded = std::find(names.begin(), names.end(), subject) != names.end();
-    reasons.add(Outcome::kWarn, subject,
+    // An item that no run has is likelier a slip in the policy than something the target hides.
+    reasons.add(recorded ? Outcome::kWarn : Outcome::kInconclusive, subject,
                 fmt::format("{} could not be verified to be the same: {}{}", what, values,
                             recorded ? "" : did_you_mean(subject, names)));
   }

@@ -76,7 +76,8 @@ int64_t PolicyObject::count(const char* key) const {
   if (!has(key)) return 0;
   const Json& member = value_.at(key);
   if (!member.is_number_unsigned() || member.get<uint64_t>() > kMost)
-    refuse(key, "expected a whole number from 0, " + found(member));
+    refuse(key,
+           "expected a whole number from 0 to " + std::to_string(kMost) + ", " + found(member));
   return static_cast<int64_t>(member.get<uint64_t>());
 }
 

@@ -32,6 +32,7 @@ class Judge {
     judge_coverage(comparison_, policy_.coverage, waivers_, reasons_);
     verdict_.changes = judge_changes(comparison_, policy_.changes, request.effect_of, reasons_);
     verdict_.tiers = tier_table(comparison_, tiers_, waivers_);
+    tell_of_empty_tiers();
   }
 
   // The level's own rules, for each tier at its level.
@@ -74,6 +75,10 @@ class Judge {
 
   void tell_of_overrides() {
     for (const Override& o : policy_.overrides) {
+      if (names_nothing(o))
+        reasons_.add(Outcome::kWarn, "override",
+                     fmt::format("lets {} through, which is in no cell that was compared: {}",
+                                 scope_text(o), o.reason));
       reasons_.note("override", fmt::format("{} let through until {}: {}", scope_text(o),
                                             date_text(o.expires), o.reason));
     }
@@ -90,6 +95,30 @@ class Judge {
 
  private:
   enum class GiveReasons { no, yes };
+
+  // A misspelt tag must not drop what a tier promises without a word. The last tier is what the
+  // others leave over.
+  void tell_of_empty_tiers() {
+    for (size_t i = 0; i + 1 < verdict_.tiers.size(); ++i) {
+      const TierResult& tier = verdict_.tiers[i];
+      if (tier.n_prompts > 0) continue;
+      reasons_.add(
+          Outcome::kWarn, "tier " + tier.tier.name,
+          fmt::format("takes no request: none has the tag {}", fmt::join(tier.tier.tags, " or ")));
+    }
+  }
+
+  // A slip in the name of a cell or a prompt: the override would be missed when it is needed.
+  bool names_nothing(const Override& o) const {
+    const auto has_prompt = [&](const CellComparison& cell) {
+      return o.prompt.empty() || std::ranges::any_of(cell.pairs, [&](const PairComparison& pair) {
+               return matches(o.prompt, pair.request_id);
+             });
+    };
+    return std::ranges::none_of(comparison_.cells, [&](const CellComparison& cell) {
+      return (o.cell.empty() || matches(o.cell, cell.name)) && has_prompt(cell);
+    });
+  }
 
   static std::string scope_text(const Override& o) {
     std::string text = o.rule.empty() ? "what is found" : "what rule " + o.rule + " finds";
@@ -165,18 +194,26 @@ std::string match_text(const Proportion& match) {
                             100 * match.wilson95.high);
 }
 
-// Whether a rule of the level itself is broken, rather than one that the policy adds.
-bool answers_differ(const Verdict& verdict) {
+// The rules of the levels themselves that are broken, rather than those that the policy adds.
+std::vector<std::string> broken_level_rules(const Verdict& verdict) {
   const std::vector<std::string> built_in = built_in_rule_ids();
-  return std::any_of(verdict.rules.begin(), verdict.rules.end(), [&](const RuleResult& r) {
-    return r.outcome == Outcome::kFail &&
-           std::find(built_in.begin(), built_in.end(), r.rule.id) != built_in.end();
-  });
+  std::vector<std::string> broken;
+  for (const RuleResult& r : verdict.rules) {
+    if (r.outcome == Outcome::kFail && std::ranges::find(built_in, r.rule.id) != built_in.end())
+      broken.push_back(r.rule.id);
+  }
+  return broken;
+}
+
+bool is_about_noise(const std::string& rule_id) {
+  return rule_id == level_rule(Level::kStatistical, Against::kBase).id ||
+         rule_id == level_rule(Level::kStatistical, Against::kReference).id;
 }
 
 std::string fail_words(const Verdict& verdict, bool within) {
-  if (!answers_differ(verdict)) return "a rule of the policy does not hold";
-  if (verdict.level == Level::kStatistical)
+  const std::vector<std::string> broken = broken_level_rules(verdict);
+  if (broken.empty()) return "a rule of the policy does not hold";
+  if (std::ranges::all_of(broken, is_about_noise))
     return "answers differ more than the reference's own repeats do";
   return within ? "answers depend on how the target was loaded" : "the candidate's answers differ";
 }
@@ -187,17 +224,22 @@ std::string pass_words(const Verdict& verdict, bool within) {
   return within ? "every cell gave the same answers" : "the candidate gives the base run's answers";
 }
 
-bool lets_differences_through(const Verdict& verdict, const Proportion& match) {
-  return match.matches < match.trials &&
-         std::any_of(verdict.rules.begin(), verdict.rules.end(),
-                     [](const RuleResult& rule) { return !rule.let_through.empty(); });
+// Differences at the policy's level in a verdict that passes: who lets them through? Level 0 allows
+// some by itself.
+std::string let_through_by(const Verdict& verdict, const Proportion& match) {
+  if (match.matches == match.trials || verdict.level == Level::kStatistical) return {};
+  return verdict.policy.overrides.empty() ? "the policy's tiers let it through"
+                                          : "overrides let it through";
 }
 
 std::string outcome_words(const RunComparison& comparison, const Verdict& verdict,
                           const Proportion& match) {
   const bool within = comparison.kind == ComparisonKind::kWithinRun;
-  if (verdict.outcome == Outcome::kPass && lets_differences_through(verdict, match))
-    return "answers differ, and overrides let it through";
+  const std::string let_through = let_through_by(verdict, match);
+  const bool passes = verdict.outcome == Outcome::kPass || verdict.outcome == Outcome::kWarn;
+  if (passes && !let_through.empty())
+    return "answers differ, and " + let_through +
+           (verdict.outcome == Outcome::kWarn ? ", with warnings" : "");
   switch (verdict.outcome) {
     case Outcome::kPass:
       return pass_words(verdict, within);

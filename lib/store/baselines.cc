@@ -100,7 +100,7 @@ size_t Store::remove_baseline(const std::string& name, std::optional<int64_t> ve
   return version ? 1 : history.size();
 }
 
-std::string Store::resolve_baseline(std::string_view ref) {
+Baseline Store::find_baseline(std::string_view ref) {
   const size_t tilde = ref.find('~');
   const std::string name(ref.substr(0, tilde));
   const std::vector<Baseline> history = baseline_history(name);
@@ -119,7 +119,7 @@ std::string Store::resolve_baseline(std::string_view ref) {
                                       " versions; there is no '@" + std::string(ref.substr(0, 80)) +
                                       "'");
   }
-  return history[back].run_id;
+  return history[back];
 }
 
 }  // namespace isobit

@@ -81,8 +81,37 @@ int open_flags(DatabaseAccess access) {
 Database::Database(const std::filesystem::path& path, DatabaseAccess access, int busy_timeout_ms)
     : path_(path) {
   // A leading "./" keeps a name such as ":memory:" or "file:x" a name.
-  connect(path.is_absolute() ? path.string() : "./" + path.string(), open_flags(access),
-          busy_timeout_ms);
+  const std::string name = path.is_absolute() ? path.string() : "./" + path.string();
+  connect(name, open_flags(access), busy_timeout_ms);
+  if (access == DatabaseAccess::kRead && has_hot_journal())
+    roll_back_journal(name, busy_timeout_ms);
+}
+
+// A process that was killed while it wrote leaves a journal that has to be rolled back before
+// anybody can read, which a connection that only reads may not do.
+bool Database::has_hot_journal() {
+  const int code =
+      sqlite3_exec(handle_, "SELECT 1 FROM sqlite_schema LIMIT 1", nullptr, nullptr, nullptr);
+  return code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY;
+}
+
+void Database::roll_back_journal(const std::string& name, int busy_timeout_ms) {
+  const auto reconnect = [&](DatabaseAccess access) {
+    sqlite3_close_v2(std::exchange(handle_, nullptr));
+    connect(name, open_flags(access), busy_timeout_ms);
+  };
+  reconnect(DatabaseAccess::kWrite);
+  const int code =
+      sqlite3_exec(handle_, "SELECT 1 FROM sqlite_schema LIMIT 1", nullptr, nullptr, nullptr);
+  if ((code & 0xff) == SQLITE_READONLY || (code & 0xff) == SQLITE_CANTOPEN)
+    throw Error(
+        ErrorCode::environment,
+        "store '" + path_.string() +
+            "' was left in the middle of a change by a process that was "
+            "killed; taking the change back needs permission to write the file and its folder",
+        "read it once as somebody who may write there, for example with isobit store list");
+  if (code != SQLITE_OK) fail(code, "recover");
+  reconnect(DatabaseAccess::kRead);
 }
 
 Database::Database(InMemory) : path_("(in memory)") {

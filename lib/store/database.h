@@ -43,6 +43,8 @@ class Database {
 
  private:
   void connect(const std::string& name, int flags, int busy_timeout_ms);
+  bool has_hot_journal();
+  void roll_back_journal(const std::string& name, int busy_timeout_ms);
 
   std::filesystem::path path_;
   sqlite3* handle_ = nullptr;

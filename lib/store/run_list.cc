@@ -32,7 +32,7 @@ std::string listed(const std::vector<std::string>& ids) {
 std::string Store::resolve_ref(std::string_view ref) {
   const std::string word(ref.substr(0, 80));
   const std::string where = "store '" + state_->database.path().string() + "'";
-  if (ref.starts_with('@')) return resolve_baseline(ref.substr(1));
+  if (ref.starts_with('@')) return find_baseline(ref.substr(1)).run_id;
   std::vector<std::string> ids;
   for (Statement row(state_->database, "SELECT id FROM run ORDER BY run_key"); row.step();)
     ids.push_back(row.text(0));

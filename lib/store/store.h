@@ -154,6 +154,9 @@ class Store {
   // One statement that only reads. Throws Error(usage) for anything else and for errors in the SQL.
   QueryResult query(std::string_view sql, size_t max_rows);
 
+  // The version that "NAME" or "NAME~1" means, without the '@'. Throws Error(usage).
+  Baseline find_baseline(std::string_view ref);
+
   // Problems found, in plain words; empty when the store is sound. Checks the file, its foreign
   // keys, the schema, and loads every run.
   std::vector<std::string> check();
@@ -161,7 +164,6 @@ class Store {
  private:
   struct State;
   explicit Store(std::unique_ptr<State> state);
-  std::string resolve_baseline(std::string_view ref);  // without the '@'
   std::unique_ptr<State> state_;
 };
 

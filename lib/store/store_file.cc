@@ -47,6 +47,12 @@ void check_folder(const fs::path& path) {
   }
 }
 
+bool has_bytes(const fs::path& path, const char* journal) {
+  std::error_code no_journal;
+  const auto size = fs::file_size(path.string() + journal, no_journal);
+  return !no_journal && size > 0;
+}
+
 void check_header(const fs::path& path, uint64_t size_bytes) {
   std::array<unsigned char, kHeaderBytes> header{};
   std::ifstream in(path, std::ios::binary);
@@ -56,11 +62,14 @@ void check_header(const fs::path& path, uint64_t size_bytes) {
   if (in.gcount() < static_cast<std::streamsize>(sizeof kMagic) ||
       std::memcmp(header.data(), kMagic, sizeof kMagic) != 0) {
     fail(path, "is not an SQLite database",
-         "give the path of an isobit store, or of a file that does not exist yet");
+         "give the path of an isobit store, or of a file that does not exist yet; baseline files "
+         "begin with {, bundles are tar archives");
   }
   if (size_bytes < kHeaderBytes)
     fail(path, "is truncated inside its header", "restore it from a copy");
+  const bool unfinished = has_bytes(path, "-journal");  // the file may be ahead of its last commit
   const uint32_t application = big_endian(header, kApplicationIdAt, 4);
+  if (application == 0 && unfinished) return;
   if (application != static_cast<uint32_t>(kStoreApplicationId)) {
     fail(path,
          "is an SQLite database of another program (application id " + std::to_string(application) +
@@ -74,9 +83,7 @@ void check_header(const fs::path& path, uint64_t size_bytes) {
              std::to_string(current_schema_version()),
          "use the newer isobit that made it");
   }
-  // With a journal beside it the file may lag behind its header.
-  std::error_code no_journal;
-  if (fs::file_size(path.string() + "-wal", no_journal) > 0 && !no_journal) return;
+  if (unfinished || has_bytes(path, "-wal")) return;  // then the file may lag behind its header
   const uint32_t stored_page = big_endian(header, kPageSizeAt, 2);
   const uint64_t page_bytes = stored_page == 1 ? 65536 : stored_page;
   const uint64_t expected = page_bytes * big_endian(header, kPageCountAt, 4);

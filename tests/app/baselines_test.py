@@ -65,6 +65,21 @@ class Baselines(BaselineTest):
         self.isobit("gate", "@prod~1", "@prod", "--store", self.store, expect=0)
         self.assertIn("did you mean 'prod'", self.isobit("gate", "@prdo", "latest", "--store", self.store, expect=2).err)
 
+    def test_a_gate_follows_the_policy_of_its_baseline(self):
+        self.run_audit()
+        r = self.run_audit("--set", "engine.kernel_set=cpu-adaptive", expect=None)
+        if r.code == 3:
+            self.skipTest("SKIPPED: built without OpenBLAS")
+        self.baseline("set", "prod", "latest~1", "--policy", "level-2")
+        self.baseline("export", "prod", "-o", "prod.json")
+        for base, where in (("@prod", "baseline prod version 1"), (f"{self.store}:@prod", "baseline prod version 1"), ("prod.json", "prod.json")):
+            r = self.isobit("gate", base, "latest", "--store", self.store, expect=1)
+            self.assertIn("at level 2", r.out)
+            self.assertIn("gating by the policy ", r.err)
+            self.assertIn(where, r.err)
+        self.assertIn("at level 1", self.isobit("gate", "@prod", "latest", "--store", self.store, "--level", "1", expect=None).out)
+        self.assertIn("at level 1", self.isobit("gate", "latest~1", "latest", "--store", self.store, expect=None).out)
+
     def test_what_cannot_be_a_baseline_is_refused_with_the_reason(self):
         self.run_audit()
         self.assertIn("has no run 'latset'", self.baseline("set", "prod", "latset", expect=2).err)

@@ -59,6 +59,20 @@ class Compare(ProgramTest):
         self.assertRegex(listed[1], r"position \d+: token|other bits from position \d+")
         self.isobit("explain", sample, "--base", "latest~1", "--store", self.store, expect=0)
 
+    def test_5_and_8_where_evidence_is_missing_and_all_else_is_the_same(self):
+        self.two_runs()
+        kept = self.read("s.db")
+        for sql, code in (
+            ("UPDATE sample SET logits_hashes = NULL, logprobs = zeroblob(4 * n_positions), evidence = zeroblob(n_positions), margins = NULL, top_counts = NULL, top_ids = x'', top_logprobs = x'' WHERE run_key = NEWEST AND cell_index = 1 AND prompt_index = 2", 5),
+            ("UPDATE cell SET exercised = 0, not_exercised_reason = 'no company' WHERE run_key = NEWEST AND cell_index = 1", 5),
+            ("UPDATE run SET status = 'running' WHERE run_key = NEWEST", 8),
+        ):
+            with self.subTest(sql=sql):
+                self.disturb(sql)
+                self.compare("--exit-code", expect=code)
+                self.write("s.db", kept)
+        self.compare("--exit-code", expect=0)
+
     def test_4_for_runs_of_different_prompts(self):
         self.run_audit("--prompts", "smoke")
         self.run_audit("--prompts", "edge")

@@ -7,6 +7,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
@@ -118,6 +119,39 @@ class ExitCodes(ProgramTest):
         self.isobit("fingerprint", "verify", self.path("f.json"), TINY, expect=0)
         self.isobit("fingerprint", "verify", self.path("f.json"), other, expect=6)
         self.assertIn("weights", self.isobit("fingerprint", "diff", TINY, other, expect=1).out)
+
+    def left_in_the_middle_of_a_change(self):
+        """As after kill -9 outside a recording: the file is changed, its journal has what it was."""
+        script = ("import os, sqlite3, sys\n"
+                  "db = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+                  "db.execute('PRAGMA cache_size = 1')\n"
+                  "db.execute('BEGIN IMMEDIATE')\n"
+                  "db.execute(\"UPDATE sample SET text = text || hex(zeroblob(20000))\")\n"
+                  "os.kill(os.getpid(), 9)\n")
+        subprocess.run([sys.executable, "-c", script, self.store], check=False)
+        self.assertGreater(os.path.getsize(self.store + "-journal"), 512)
+
+    def test_a_change_that_a_kill_cut_short_is_taken_back_before_anything_is_read(self):
+        self.run_audit()
+        before = self.isobit("report", "latest", "--store", self.store, "-o", "a.json", expect=0) and self.read("a.json")
+        for command in (["store", "check"], ["store", "list"], ["report", "latest", "-o", "b.json"]):
+            self.left_in_the_middle_of_a_change()
+            self.isobit(*command, "--store", self.store, expect=0)
+            self.assertFalse(os.path.exists(self.store + "-journal") and os.path.getsize(self.store + "-journal") > 0)
+        self.assertEqual(self.read("b.json"), before)
+
+    def test_3_where_such_a_change_cannot_be_taken_back(self):
+        self.run_audit()
+        self.left_in_the_middle_of_a_change()
+        if os.geteuid() == 0 and shutil.which("setpriv") is None:
+            self.skipTest("SKIPPED: root may write anywhere, and there is no setpriv")
+        for path, mode in ((self.store, 0o444), (self.store + "-journal", 0o444), (self.folder, 0o555)):
+            os.chmod(path, mode)
+        self.addCleanup(os.chmod, self.folder, 0o755)
+        as_nobody = ["setpriv", "--reuid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+        done = subprocess.run([*as_nobody, PROGRAM, "store", "list", "--store", self.store], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn(b"in the middle of a change", done.stderr)
 
     def test_8_and_resume_after_a_kill(self):
         arguments = ["run", TINY, "--store", self.store, "--prompts", "standard", "--max-tokens", "24", "--axis", "load.concurrency=1,8",

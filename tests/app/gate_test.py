@@ -129,6 +129,9 @@ class Gate(ProgramTest):
             ('{"name": "p", "level": 4}', ("line 1, column 24", "the level is 0")),
             ('{"name": "p" "level": 1}', ("line 1",)),
             ('{"level": 1}', ('needs "name"',)),
+            ('{"name": "p", "level": 1, "must_match": ["numerics.*"]}', ("is a pattern; must_match takes whole names",)),
+            ('{"name": "p", "level": 1, "rules": [{"metric": "token_match_rate", "min": 1.5}]}', ("a share is a number from 0 to 1",)),
+            ('{"name": "p", "level": 1, "rules": [{"metric": "token_flips", "max": -1}]}', ("is never less than 0",)),
             ('{"name": "p", "level": 1, "rules": [\n  {"metric": "token_flips", "max": 1e999}]}', ("line 2, column", "p.json: not valid JSON at", "number overflow")),
             ('{"name": "' + "p" * 2001 + '", "level": 1}', ("line 1, column 10", "the string has 2001 bytes, at most 2000 are allowed")),
         ):
@@ -150,7 +153,8 @@ class Gate(ProgramTest):
         late = self.gate("--policy", self.policy(text), now="2026-06-16", expect=2).err
         self.assertIn('line 2, column 3: the override "driver bug 17" expired on 2026-06-15 (today is 2026-06-16)', late)
         self.assertIn("driver bug 17", self.isobit("policy", "check", self.path("p.json"), "--now", "2026-06-16", expect=2).err)
-        self.assertIn("--now", self.gate("--policy", self.policy(text), now="yesterday", expect=2).err)
+        for bad in ("yesterday", "2026-06-31", "2026-06-15T24:00:00"):
+            self.assertIn("--now", self.gate("--policy", self.policy(text), now=bad, expect=2).err)
         self.isobit("gate", "latest~1", "latest", "--store", self.store, "--policy", self.path("p.json"), expect=2)  # today is later still
 
     def test_4_for_a_metric_that_was_not_recorded(self):
@@ -208,6 +212,11 @@ class Gate(ProgramTest):
         self.isobit("baseline", "set", "prod", "latest", "--policy", "level-2", "--store", self.store, expect=0)
         verdict = self.isobit("baseline", "verify", "prod", "--threads", "1", "--store", self.store, "--json", expect=0).json["verdict"]
         self.assertEqual(verdict["changes"], [])
+
+    def test_5_for_an_item_that_must_match_and_that_no_run_has(self):
+        self.two_runs()
+        text = '{"name": "p", "level": 1, "must_match": ["model.wieghts.stored_root"]}'
+        self.assertIn("did you mean 'model.weights.stored_root'", self.gate("--policy", self.policy(text), expect=5).out)
 
     def test_6_for_other_prompts(self):
         self.run_audit(*AXIS)

@@ -136,7 +136,18 @@ TEST_CASE(
   CHECK(comparison.cells[1].counts.n_pairs == 4);
 }
 
-TEST_CASE("repeats that only one run was asked for are its own noise, not missing pairs") {
+TEST_CASE("repeats that only the candidate was asked for are held to the base's first") {
+  RunRecord candidate = candidate_run(4, 3);
+  CHECK(compare_runs(clean_run(4, 1), candidate).totals.bit_matches == 36);
+  trace_of(candidate, 1, 2, 2).positions[1].token_id = 99;
+  const RunComparison comparison = compare_runs(clean_run(4, 1), candidate);
+  CHECK(comparison.totals.n_pairs == 36);
+  CHECK(comparison.totals.missing == 0);
+  CHECK(comparison.cells[1].counts.token_divergences == 1);
+  CHECK(comparison.token_match.matches == 3);
+}
+
+TEST_CASE("repeats that only the base run was asked for are its own noise, not missing pairs") {
   const RunComparison comparison = compare_runs(clean_run(4, 3), candidate_run(4, 1));
   CHECK(comparison.totals.missing == 0);
   CHECK(comparison.totals.n_pairs == 12);

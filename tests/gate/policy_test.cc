@@ -153,6 +153,39 @@ TEST_CASE("without repeats level 0 knows no noise: clean passes, a difference is
   CHECK(contains(reasons_text(verdict), "the reference has no repeats"));
 }
 
+TEST_CASE("a candidate asked more often than the base has no repeat in which it may differ unseen") {
+  RunRecord candidate = clean_run(8, 5);
+  CHECK(gate_with(clean_run(8, 1), candidate, "").outcome == Outcome::kPass);
+  for (int32_t p = 0; p < 8; ++p) flip(candidate, 1, p, 4);
+  CHECK(gate_with(clean_run(8, 1), candidate, "").outcome == Outcome::kInconclusive);
+  CHECK(gate_with(clean_run(8, 2), candidate, "").outcome == Outcome::kFail);
+  CHECK(gate_with(clean_run(8, 1), candidate, rule("\"metric\": \"token_flips\", \"max\": 0"))
+            .outcome == Outcome::kFail);
+}
+
+TEST_CASE("a tier that takes no request, an override that lets nothing through: a warning each") {
+  const Verdict tier = gate_with(
+      clean_run(), clean_run(),
+      "\"tiers\": [{\"name\": \"exact\", \"tags\": [\"exct\"], \"level\": 2}]");
+  CHECK(tier.outcome == Outcome::kWarn);
+  CHECK(contains(reasons_text(tier), "takes no request: none has the tag exct"));
+  for (const char* name : {"\"prompt\": \"p99\"", "\"cell\": \"load.concurrency=9\""}) {
+    const Verdict verdict = gate_with(clean_run(), clean_run(), override_of(name));
+    CHECK(verdict.outcome == Outcome::kWarn);
+    CHECK(contains(reasons_text(verdict), "which is in no cell that was compared"));
+  }
+}
+
+TEST_CASE("a verdict that passes over differences says what lets them through") {
+  RunRecord candidate = clean_run();
+  flip(candidate, 1, 0);
+  const Verdict waived = gate_with(
+      clean_run(), candidate,
+      override_of("\"prompt\": \"p0\""), 1);
+  CHECK(waived.outcome == Outcome::kPass);
+  CHECK(contains(waived.sentence, "answers differ, and overrides let it through; 3 of 4"));
+}
+
 TEST_CASE("level 0 of one run holds its cells against its own repeats") {
   RunRecord run = clean_run(40, 2);
   for (int32_t p = 0; p < 20; ++p) flip(run, 2, p);
