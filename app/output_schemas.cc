@@ -23,6 +23,7 @@ const std::vector<OutputSchema>& output_schemas() {
       {"explain", "why", "explanation"},
       {"explain", "rule", ""},
       {"fingerprint", "fingerprint", ""},
+      {"fingerprint", "evidence", "bom"},
       {"fingerprint diff", "fingerprint_diff", ""},
       {"fingerprint verify", "fingerprint_diff", ""},
       {"gate", "verdict", ""},
@@ -43,13 +44,17 @@ const std::vector<OutputSchema>& output_schemas() {
       {"schema", "schema", ""},
       {"selftest", "selftest", ""},
       {"store check", "store", "check"},
+      {"store export", "evidence", "export"},
+      {"store import", "evidence", "import"},
       {"store info", "store", "info"},
       {"store list", "store", "list"},
+      {"store merge", "evidence", "merge"},
       {"store prune", "store_prune", ""},
       {"store query", "store", "query"},
       {"tokens decode", "inspect", "decoded"},
       {"tokens encode", "inspect", "encoded"},
       {"tokens render", "inspect", "rendered"},
+      {"verify", "evidence", "verify"},
   };
   return table;
 }

@@ -23,21 +23,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// All of it or nothing; a store that was made for it and stays empty goes again.
+// Of a store that was made for what could not come in; not where another process records meanwhile.
+void remove_unused(const std::string& path) {
+  try {
+    const RecordingLock nobody_records(path);
+    std::error_code ignored;
+    for (const char* suffix : {"", "-wal", "-shm", "-journal"}) fs::remove(path + suffix, ignored);
+  } catch (const Error&) {
+    // It is gone already, or in use.
+  }
+}
+
+// All of it or nothing.
 MergeResult merge_into(const std::string& path, const MergeSource& source) {
   const bool is_new = !fs::exists(path);
-  std::optional<RecordingLock> lock;  // before the store, so that it goes after it
-  Store store = Store::open(path, StoreMode::kRecord);
-  lock.emplace(path);
   try {
+    std::optional<RecordingLock> lock;  // before the store, so that it goes after it
+    Store store = Store::open(path, StoreMode::kRecord);
+    lock.emplace(path);
     MergeResult result = store.merge(source);
     store.close();
     return result;
   } catch (const Error&) {
-    std::error_code ignored;
-    for (const char* suffix : {"", "-wal", "-shm"}) {
-      if (is_new) fs::remove(path + suffix, ignored);
-    }
+    if (is_new) remove_unused(path);
     throw;
   }
 }

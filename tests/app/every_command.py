@@ -48,7 +48,7 @@ class EveryCommandTest(ProgramTest):
         """What the example of a command takes for granted."""
         if command in ("explain", "bisect", "reduce", "replay"):
             return self.diverging_run()
-        if command in ("compare", "gate", "report") or command.startswith(("baseline", "store")):
+        if command in ("compare", "gate", "report", "verify") or command.startswith(("baseline", "store")):
             self.two_runs()
         if command == "baseline set":
             self.isobit("baseline", "rm", "prod", "--all")
@@ -56,6 +56,10 @@ class EveryCommandTest(ProgramTest):
             self.baseline(versions=2 if command == "baseline rm" else 1)
         if command == "baseline import":
             self.isobit("baseline", "export", "prod", "-o", "prod.baseline.json", expect=0)
+        if command in ("store import", "verify"):
+            self.isobit("store", "export", "latest", "-o", "latest.isobit.tar", expect=0)
+        if command == "store merge":
+            self.isobit("store", "merge", "isobit.db", "--into", "other.db", expect=0)
         return None
 
     def example_of(self, command, *more, **options):

@@ -24,6 +24,9 @@ EXAMPLE_ARGUMENTS = {
     "baseline export": ["prod", "-o", "prod.json"],
     "baseline rm": ["prod", "--all"],
     "baseline import": ["prod.json"],
+    "store export": ["latest", "-o", "y.isobit.tar"],
+    "store import": ["x.isobit.tar", "--store", "new.db"],
+    "store merge": ["isobit.db", "--into", "new.db"],
 }
 
 
