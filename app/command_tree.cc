@@ -1,6 +1,7 @@
 #include "app/command_tree.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -93,11 +94,12 @@ Json option_json(const OptionWords& option) {
 }  // namespace
 
 CommandWords words_of(const CLI::App& app) {
-  CommandWords words{.name = app.get_name(),
-                     .path = path_of(app),
-                     .summary = app.get_description(),
-                     .example = example_of(app),
-                     .needs_command = app.get_require_subcommand_min() > 0};
+  CommandWords words;
+  words.name = app.get_name();
+  words.path = path_of(app);
+  words.summary = app.get_description();
+  words.example = example_of(app);
+  words.needs_command = app.get_require_subcommand_min() > 0;
   for (const CLI::Option* option : app.get_options())
     (option->get_positional() ? words.arguments : words.options)
         .push_back(words_of_option(*option));

@@ -1,5 +1,9 @@
 #include "app/version.h"
 
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "fingerprint/fingerprint.h"
@@ -49,10 +53,11 @@ std::string kernel_sets_text() {
 std::string version_text() {
   std::string out = fmt::format("isobit {}\ncontract {}, scheme f32\n", version_number(),
                                 kNumericContractVersion);
-  for (const auto& [title, text] :
-       {std::pair<const char*, std::string>{"kernel sets: ", kernel_sets_text()},
-        {"built by ", compiler_text() + " with " + compiler_flags_text()}})
-    out += title + wrapped_text(text, std::string_view(title).size());
+  const auto add = [&out](std::string_view title, const std::string& text) {
+    out += std::string(title) + wrapped_text(text, title.size());
+  };
+  add("kernel sets: ", kernel_sets_text());
+  add("built by ", compiler_text() + " with " + compiler_flags_text());
   out.pop_back();
   return out;
 }
