@@ -81,6 +81,8 @@ std::string checked_name(archive_entry* entry, const std::string& where) {
   const char* text = archive_entry_pathname(entry);
   if (!text) refuse(where, "a member has a name that cannot be read");
   const std::string name = text;
+  if (name.size() > kMaxNameBytes)
+    refuse(where, quoted(name) + "... has a name of " + std::to_string(name.size()) + " bytes");
   if (leaves_the_archive(name)) refuse(where, quoted(name) + " names a place outside the bundle");
   const std::string kind = kind_words(entry);
   if (!kind.empty()) refuse(where, quoted(name) + " is " + kind + ", plain files are expected");

@@ -1,6 +1,7 @@
 // Two stores, or a store and a bundle, become one: all of it or nothing, and never two answers for
 // one name.
 #include <algorithm>
+#include <tuple>
 
 #include "base/error.h"
 #include "store/rows.h"

@@ -123,6 +123,13 @@ TEST_CASE("names twice, out of order, with owners, times or modes are refused") 
     CHECK(refusal(with_field(tar, 0, at, bytes)).find("of its own") != std::string::npos);
 }
 
+TEST_CASE("a name that only a prefix field could hold is refused") {
+  constexpr size_t kPrefixAt = 345;
+  const std::string tar = tar_bytes(kMembers);
+  CHECK(refusal(with_field(tar, 0, kPrefixAt, std::string(120, 'p'))).find("127 bytes") !=
+        std::string::npos);
+}
+
 TEST_CASE("bytes between members and after the last one are refused") {
   const std::string tar = tar_bytes(kMembers);
   CHECK(refusal(tar + std::string(512, '\0')).find("after its last member") != std::string::npos);
