@@ -107,7 +107,7 @@ int list(Session& session) {
     json.push_back(baseline_json(b));
     json.back()["in_force"] = in_force;
     rows.push_back({b.name, std::to_string(b.version), in_force ? "in force" : "history", b.run_id,
-                    b.created, b.policy.empty() ? "-" : "yes", b.note});
+                    b.created.substr(0, 10), b.policy.empty() ? "-" : "yes", b.note});
   }
   if (session.flags.json) {
     session.console.result(json_line({{"baselines", json}}) + "\n");

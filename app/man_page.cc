@@ -24,7 +24,7 @@ std::string roff(std::string_view text) {
 }
 
 // The argument of a macro.
-std::string quoted(std::string_view text) {
+std::string roff_argument(std::string_view text) {
   std::string out = "\"";
   for (const char c : roff(text)) out += c == '"' ? std::string("\\(dq") : std::string(1, c);
   return out + "\"";
@@ -37,7 +37,7 @@ std::string paragraph(std::string_view text) {
 std::string option_items(const std::vector<OptionWords>& options) {
   std::string out;
   for (const OptionWords& option : options)
-    out += ".TP\n.B " + quoted(option_title(option)) + "\n" + roff(option.meaning) + "\n";
+    out += ".TP\n.B " + roff_argument(option_title(option)) + "\n" + roff(option.meaning) + "\n";
   return out;
 }
 
@@ -48,8 +48,8 @@ std::string output_sentence(const CommandWords& command) {
 
 // Of the command and, after it, of its own commands.
 std::string section_of(const CommandWords& command) {
-  std::string out = ".SS " + quoted(usage_line(command)) + "\n" + roff(command.summary) + "\n" +
-                    option_items(command.arguments) + option_items(command.options) +
+  std::string out = ".SS " + roff_argument(usage_line(command)) + "\n" + roff(command.summary) +
+                    "\n" + option_items(command.arguments) + option_items(command.options) +
                     output_sentence(command);
   if (!command.example.empty())
     out += ".PP\nExample:\n.PP\n.EX\n" + roff("    " + command.example) + "\n.EE\n";
@@ -67,7 +67,8 @@ std::string exit_codes() {
 constexpr std::string_view kDescription =
     ".SH DESCRIPTION\n"
     "isobit audits the determinism of LLM inference and gates upgrades on it. It runs the same\n"
-    "prompts in different company, order and cut, records every token and the bits of every row of\n"
+    "prompts in different company, order and cut, records every token and the bits of every row "
+    "of\n"
     "logits, and says which answers differ, where, and why. Results are on standard output, talk\n"
     "is on standard error.\n"
     ".PP\n"
@@ -85,8 +86,9 @@ constexpr std::string_view kEnding =
 }  // namespace
 
 std::string man_page(const CommandWords& root) {
-  std::string out = fmt::format(".TH ISOBIT 1 {} {} {}\n.nh\n.ad l\n", quoted(release_date()),
-                                quoted("isobit " + version_number()), quoted("User Commands"));
+  std::string out =
+      fmt::format(".TH ISOBIT 1 {} {} {}\n.nh\n.ad l\n", roff_argument(release_date()),
+                  roff_argument("isobit " + version_number()), roff_argument("User Commands"));
   out += ".SH NAME\nisobit \\- audit the determinism of LLM inference\n";
   out += ".SH SYNOPSIS\n.B isobit\n[\\fIOPTIONS\\fR] \\fICOMMAND\\fR ...\n";
   out += kDescription;

@@ -139,21 +139,6 @@ const Metric& read_metric(const PolicyObject& object) {
   return *metric;
 }
 
-// A bound that no figure can meet, or none can miss, is a slip.
-void check_bounds(const PolicyObject& object, const Metric& metric, const Rule& rule) {
-  const std::string unit = metric.unit;
-  const auto out_of_range = [&](const std::optional<double>& bound) {
-    return bound && unit == "share" && metric.name != std::string("excess_mismatch_rate") &&
-           (*bound < 0 || *bound > 1);
-  };
-  for (const auto& [key, bound] : {std::pair("min", rule.min), std::pair("max", rule.max)}) {
-    if (out_of_range(bound)) object.refuse(key, "a share is a number from 0 to 1: 0.05 is 5 %");
-  }
-  const bool is_count = unit == "answers" || unit == "tokens" || unit == "outputs";
-  if (is_count && rule.max && *rule.max < 0)
-    object.refuse("max", "metric " + rule.metric + " is never less than 0");
-}
-
 void check_rule(const PolicyObject& object, const Metric& metric, const Rule& rule) {
   if (std::find(metric.scopes.begin(), metric.scopes.end(), rule.scope) == metric.scopes.end()) {
     Words scopes;
@@ -174,7 +159,10 @@ void check_rule(const PolicyObject& object, const Metric& metric, const Rule& ru
     object.refuse("min", "\"min\" is greater than \"max\"");
   if (rule.confidence == Confidence::kBound && !metric.has_bound)
     object.refuse("confidence", "metric " + rule.metric + " has no 95 % bound");
-  check_bounds(object, metric, rule);
+  for (const auto& [key, bound] : {std::pair("min", rule.min), std::pair("max", rule.max)}) {
+    if (std::string(metric.unit) == "share" && bound && *bound > 1)
+      object.refuse(key, "a share is a number from 0 to 1: 0.05 is 5 %");
+  }
 }
 
 Rule read_rule(const PolicyObject& object, size_t index) {

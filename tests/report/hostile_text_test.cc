@@ -111,9 +111,9 @@ bool is_printable_line_text(const std::string& text) {
     if ((byte < 0x20 && c != '\n') || byte == 0x7F) return false;
   }
   // No C1 control, bidirectional mark or invalid byte either: making it visible changes nothing but
-  // line ends and backslashes.
+  // line ends, backslashes and what begins a command of a CI system, as our own annotations do.
   std::string flat = text;
-  std::erase_if(flat, [](char c) { return c == '\n' || c == '\\'; });
+  std::erase_if(flat, [](char c) { return c == '\n' || c == '\\' || c == ':' || c == '#'; });
   return visible_text(flat) == flat;
 }
 
