@@ -25,6 +25,12 @@ class BundleTest(ProgramTest):
         check_schema(value, "evidence.schema.json", definition)
         return value
 
+    def content(self):
+        with sqlite3.connect(self.store) as db:
+            dump = list(db.iterdump())
+        db.close()
+        return dump
+
     def two_runs(self):
         for _ in range(2):
             self.run_audit("--axis", "load.concurrency=1,8")
@@ -115,7 +121,7 @@ class Bundles(BundleTest):
         with sqlite3.connect(self.store) as db:
             db.execute("UPDATE sample SET text = 'planted' WHERE prompt_index = 1")
         db.close()
-        before = self.read("s.db")
+        before = self.content()
         conflict = self.store_json("import", "import", bundle, expect=2)["conflicts"][0]
         self.assertTrue(conflict["differs_in"].endswith(".text"))
         self.assertEqual(conflict["here"], '"planted"')
@@ -124,7 +130,7 @@ class Bundles(BundleTest):
         self.assertIn("planted", shown.out)
         self.assertIn(bundle, shown.out)
         self.assertIn("nothing was changed", shown.err)
-        self.assertEqual(self.read("s.db"), before)
+        self.assertEqual(self.content(), before)
 
     def test_a_run_that_is_not_complete_travels_and_goes_on(self):
         self.run_audit("--axis", "load.concurrency=1,8", "--max-requests", "3", expect=8)
@@ -247,10 +253,10 @@ class Merge(BundleTest):
         with sqlite3.connect(self.other) as db:
             db.execute("UPDATE run SET label = 'green' WHERE run_key = 1")
         db.close()
-        before = self.read("s.db")
+        before = self.content()
         conflict = self.store_json("merge", "merge", self.other, expect=2)["conflicts"][0]
         self.assertEqual((conflict["differs_in"], conflict["here"], conflict["there"]), ("run.label", '""', '"green"'))
-        self.assertEqual(self.read("s.db"), before)
+        self.assertEqual(self.content(), before)
 
     def test_stores_that_cannot_be_read_are_3_and_itself_is_2(self):
         self.assertIn("itself", self.isobit("store", "merge", self.store, "--store", self.store, expect=2).err)
