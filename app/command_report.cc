@@ -1,8 +1,12 @@
 // `isobit report RUN [CAND]`: a run, or two runs compared, in every format that reports have.
+#include <algorithm>
+
 #include "app/audit.h"
+#include "app/baseline_runs.h"
 #include "app/exit_codes.h"
 #include "app/report_outputs.h"
 #include "app/run_refs.h"
+#include "app/run_trend.h"
 #include "base/error.h"
 #include "report/report.h"
 
@@ -45,17 +49,32 @@ Judged judge_two(const ReportArguments& a, Level level, Session& session) {
   return out;
 }
 
+// What only the page shows: how earlier runs fared, and where the sample commands find their run.
+void add_store(const ReportArguments& a, const RunRecord& run, ReportInput& input,
+               Session& session) {
+  const std::string& ref = a.candidate.empty() ? a.run : a.candidate;
+  if (is_baseline_file(ref)) return;
+  const std::string store = parse_run_ref(ref, session.flags.store).store;
+  GlobalFlags flags;
+  flags.store = store;
+  input.store_option = store_option(flags);
+  const auto is_page = [](const std::string& file) { return file.ends_with(".html"); };
+  if (std::ranges::any_of(a.outputs.files, is_page))
+    input.trend = run_trend(run, store, session.console);
+}
+
 int report(const ReportArguments& a, Session& session) {
   const Level level = level_argument(a.level);
   check_outputs(a.outputs);
   const bool one = a.candidate.empty();
   const Judged judged = one ? judge_one(a, level, session) : judge_two(a, level, session);
-  const ReportInput input = report_input(a.outputs,
-                                         {.base = judged.base,
-                                          .candidate = one ? judged.base : judged.candidate,
-                                          .comparison = judged.comparison,
-                                          .verdict = judged.verdict},
-                                         kDefaultLocation);
+  ReportInput input = report_input(a.outputs,
+                                   {.base = judged.base,
+                                    .candidate = one ? judged.base : judged.candidate,
+                                    .comparison = judged.comparison,
+                                    .verdict = judged.verdict},
+                                   kDefaultLocation);
+  add_store(a, one ? judged.base : judged.candidate, input, session);
   write_outputs(a.outputs, input, session);
   if (!a.outputs.any())
     session.console.result(session.flags.json ? json_report(input) : markdown_report(input));

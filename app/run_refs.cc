@@ -51,15 +51,6 @@ void require_not_redacted(const RunRecord& run, const std::string& what) {
               "record a run without --redact");
 }
 
-std::string shell_word(const std::string& word) {
-  constexpr const char* kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./~:@%+,=";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 std::string store_option(const GlobalFlags& flags) {
   return flags.store == GlobalFlags{}.store ? "" : " --store " + shell_word(flags.store);
 }

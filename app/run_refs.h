@@ -6,6 +6,7 @@
 #include <string>
 
 #include "app/console.h"
+#include "base/shell_word.h"
 #include "record/run_record.h"
 
 namespace isobit::app {
@@ -30,9 +31,6 @@ RunPair load_run_pair(const std::string& base, const std::string& candidate,
 
 // For what needs token ids and texts. Throws Error(unsupported) naming the run and `what`.
 void require_not_redacted(const RunRecord& run, const std::string& what);
-
-// A word as a shell takes it: quoted where it holds anything but letters, digits and _-./~:@%+,=
-std::string shell_word(const std::string& word);
 
 // " --store FILE", or "" for the default: the end of a suggested command.
 std::string store_option(const GlobalFlags& flags);

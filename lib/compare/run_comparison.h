@@ -26,6 +26,7 @@
 #include "compare/flip_law.h"
 #include "compare/level.h"
 #include "compare/price.h"
+#include "compare/row_histograms.h"
 #include "compare/spread.h"
 #include "compare/statistics.h"
 #include "compare/survival.h"
@@ -197,6 +198,7 @@ struct RunComparison {
   std::vector<KindCount> kinds;                // of the diverging pairs, in the order of the kinds
   double tie_nats = 0;                         // what counted as a tie: see FlipThresholds
   std::optional<FlipLawResult> flip_law = {};  // at Detail::kFull
+  std::optional<RowHistograms> row_histograms = {};  // at Detail::kFull
   std::optional<Certificates> certificates = {};  // at Detail::kFull
   Proportion noise_match;  // prompts whose repeats in the reference cells have the same tokens
   std::vector<std::string> cells_only_in_base;

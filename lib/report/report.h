@@ -19,6 +19,12 @@
 
 namespace isobit {
 
+// How a run's answers agreed with its own reference cells: one point of the trend.
+struct TrendPoint {
+  std::string run_id, created, label;
+  Proportion token_match, bit_match;  // of prompts
+};
+
 struct ReportInput {
   const RunComparison& comparison;
   const Verdict& verdict;
@@ -30,6 +36,8 @@ struct ReportInput {
   RunMeasures measures = {};                   // of the candidate run
   std::string location = {};                   // file of the repository that findings are shown at
   std::string tool_version = {};               // of isobit; may be empty
+  std::vector<TrendPoint> trend = {};  // of one target and its prompts, oldest first; may be empty
+  std::string store_option = {};       // " --store FILE", what suggested commands end with
 };
 
 // GitHub-flavoured Markdown that fits a pull request comment (65,536 characters), the verdict in

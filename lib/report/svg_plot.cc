@@ -64,6 +64,22 @@ std::vector<double> tick_values(const PlotAxis& axis, int n) {
   return out;
 }
 
+PlotAxis log_axis(std::string label, const std::vector<double>& values) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const double first = std::floor(std::log10(*low)), last = std::ceil(std::log10(*high));
+  return {.label = std::move(label),
+          .low = std::pow(10.0, first),
+          .high = std::pow(10.0, last > first ? last : first + 1),
+          .scale = Scale::kLog10};
+}
+
+PlotAxis share_axis(std::string label, double least) {
+  return {.label = std::move(label),
+          .low = std::clamp(std::floor(least * 5) / 5, 0.0, 0.8),
+          .high = 1,
+          .is_percent = true};
+}
+
 SvgPlot::SvgPlot(std::string id, std::string title, std::string description, PlotAxis x, PlotAxis y)
     : id_(std::move(id)),
       title_(std::move(title)),
@@ -87,7 +103,7 @@ void SvgPlot::frame() {
                          at(kWidth - kRight));
     text(kLeft - 6, y(tick) + 4, tick_text(y_axis_, tick), "end");
   }
-  for (const double tick : tick_values(x_axis_, 6)) {
+  for (const double tick : tick_values(x_axis_, 5)) {
     body_ +=
         fmt::format("<path class=\"tick\" d=\"M{} {}v4\"/>", at(x(tick)), at(kHeight - kBottom));
     text(x(tick), kHeight - kBottom + 17, tick_text(x_axis_, tick), "middle");
@@ -150,14 +166,9 @@ void SvgPlot::text(double at_x, double at_y, std::string_view words, std::string
                        at(at_x), at(at_y), anchor, html_text(words));
 }
 
-void SvgPlot::legend(std::string_view words, std::string_view css_class) {
-  const double top = kTop + 6 + 16 * n_legends_++;
-  const double width = 34 + 6.6 * static_cast<double>(words.size());
-  body_ += fmt::format("<rect class=\"halo\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"16\"/>",
-                       at(kWidth - kRight - width), at(top - 8), at(width));
-  body_ += fmt::format("<path class=\"line {}\" d=\"M{} {}h18\"/>", css_class,
-                       at(kWidth - kRight - 22), at(top));
-  text(kWidth - kRight - 28, top + 4, words, "end");
+void SvgPlot::whisker(double at_x, double low, double high, std::string_view css_class) {
+  body_ += fmt::format("<path class=\"line thin {}\" d=\"M{} {}V{}\"/>", css_class, at(x(at_x)),
+                       at(y(high)), at(y(low)));
 }
 
 std::string SvgPlot::svg() const {

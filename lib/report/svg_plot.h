@@ -26,6 +26,11 @@ struct PlotAxis {
 // scale powers of ten.
 std::vector<double> tick_values(const PlotAxis& axis, int n);
 
+// Of positive values, to whole powers of ten. REQUIRES: values, each above 0.
+PlotAxis log_axis(std::string label, const std::vector<double>& values);
+// Shares as per cent, from the last multiple of 20 % at or below `least`.
+PlotAxis share_axis(std::string label, double least = 0);
+
 class SvgPlot {
  public:
   // Units of the view box; the page scales the plot to the width it has.
@@ -49,8 +54,8 @@ class SvgPlot {
   void dot(double at_x, double at_y, std::string_view css_class, std::string_view tooltip);
   // In units of the view box: "start", "middle" or "end".
   void text(double at_x, double at_y, std::string_view words, std::string_view anchor = "start");
-  // A coloured stroke and its meaning, one below the other at the upper right.
-  void legend(std::string_view words, std::string_view css_class);
+  // From low to high at one x: an interval.
+  void whisker(double at_x, double low, double high, std::string_view css_class);
 
   std::string svg() const;
 
@@ -59,7 +64,6 @@ class SvgPlot {
   std::string id_, title_, description_;
   PlotAxis x_axis_, y_axis_;
   std::string body_;
-  int n_legends_ = 0;
 };
 
 // "12", "0.5", "1e-05": a coordinate or a tick without needless digits.
