@@ -22,9 +22,8 @@ std::function<int()> declare_completion(CLI::App& app, Session& session) {
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   return [chosen, &app, &session] {
     const std::string script = script_for(*chosen, words_of(root_of(app)));
-    session.console.result(session.flags.json
-                               ? json_line({{"shell", *chosen}, {"script", script}}) + "\n"
-                               : script);
+    session.console.result(
+        session.flags.json ? json_line({{"shell", *chosen}, {"script", script}}) + "\n" : script);
     return kOk;
   };
 }

@@ -22,11 +22,11 @@ const CommandWords& named(const CommandWords& root, const std::vector<std::strin
       if (sub.name == word) next = &sub;
     }
     if (next == nullptr)
-      throw Error(ErrorCode::usage,
-                  fmt::format("there is no command '{}'{}",
-                              at->path.empty() ? word : at->path + " " + word,
-                              did_you_mean(word, known)),
-                  "isobit help lists them");
+      throw Error(
+          ErrorCode::usage,
+          fmt::format("there is no command '{}'{}", at->path.empty() ? word : at->path + " " + word,
+                      did_you_mean(word, known)),
+          "isobit help lists them");
     at = next;
   }
   return *at;

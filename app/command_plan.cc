@@ -178,8 +178,8 @@ int show_plan(const PlanArguments& arguments, Session& session) {
   }
   session.console.result(table(setup.plan, e));
   for (const LeftOut& cell : setup.plan.left_out)
-    session.console.result(
-        wrapped_text(fmt::format("left out: {}: {}", printable(cell.name), printable(cell.reason))));
+    session.console.result(wrapped_text(
+        fmt::format("left out: {}: {}", printable(cell.name), printable(cell.reason))));
   session.console.result(
       fmt::format("{} cells, {} requests, {} prompt tokens, at most {} output tokens\n{}",
                   setup.plan.cells.size(), e.totals.requests, e.totals.prompt_tokens,

@@ -34,10 +34,9 @@ int list(Session& session) {
     session.console.result(json_line({{"schemas", schemas}}) + "\n");
     return kOk;
   }
-  session.console.result(text_table({{"schema", Align::kLeft},
-                                     {"of", Align::kLeft},
-                                     {"printed with --json by", Align::kLeft}},
-                                    rows));
+  session.console.result(text_table(
+      {{"schema", Align::kLeft}, {"of", Align::kLeft}, {"printed with --json by", Align::kLeft}},
+      rows));
   session.console.suggest("isobit schema verdict");
   return kOk;
 }

@@ -219,8 +219,7 @@ class Progress {
     const double s = seconds();
     if (s - last_s_ < 2 && done < of) return;
     last_s_ = s;
-    console_.progress_of(done, of,
-                         fmt::format("slices  {:.0f} s", s));
+    console_.progress_of(done, of, fmt::format("slices  {:.0f} s", s));
   }
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();

@@ -37,7 +37,8 @@ std::string bounds_in(const std::string& check) {
   const size_t open = check.find("in ["), close = check.rfind(']'), dash = check.find(" - ");
   if (open == std::string::npos || close == std::string::npos || dash == std::string::npos)
     return "";
-  return check.substr(open + 4, dash - open - 4) + " to " + check.substr(dash + 3, close - dash - 3);
+  return check.substr(open + 4, dash - open - 4) + " to " +
+         check.substr(dash + 3, close - dash - 3);
 }
 
 std::string names_of(const std::set<CLI::Option*>& options) {
@@ -137,8 +138,8 @@ Json command_json(const CommandWords& command) {
   for (const CommandWords& sub : command.commands) commands.push_back(command_json(sub));
   Json outputs = Json::array();
   for (const OutputSchema& row : schemas_of(command.path))
-    outputs.push_back({{"schema", row.schema},
-                       {"definition", *row.definition ? Json(row.definition) : Json()}});
+    outputs.push_back(
+        {{"schema", row.schema}, {"definition", *row.definition ? Json(row.definition) : Json()}});
   return {{"command", command.path},
           {"summary", command.summary},
           {"usage", usage_line(command)},

@@ -91,10 +91,10 @@ std::string rest(const CommandWords& command, const CommandWords& root) {
     words.insert(words.end(), more.begin(), more.end());
     files = files || may_be_a_file(argument);
   }
-  return fmt::format("    (\"{}\")\n      commands=({})\n      options=({})\n      values=({}){} ;;\n",
-                     command.path, fmt::join(commands, " "),
-                     command.path.empty() ? "" : option_list(command), value_list(words),
-                     files ? " files=1" : "");
+  return fmt::format(
+      "    (\"{}\")\n      commands=({})\n      options=({})\n      values=({}){} ;;\n",
+      command.path, fmt::join(commands, " "), command.path.empty() ? "" : option_list(command),
+      value_list(words), files ? " files=1" : "");
 }
 
 }  // namespace

@@ -63,13 +63,14 @@ struct VerdictWord {
 };
 
 constexpr VerdictWord kVerdictWords[] = {
-    {"PASS", kGreen},        {"FAIL", kRed},        {"WARN", kYellow},
+    {"PASS", kGreen},          {"FAIL", kRed},         {"WARN", kYellow},
     {"INCONCLUSIVE", kYellow}, {"INCOMPARABLE", kRed}, {"UNSUPPORTED", kYellow},
 };
 
 bool same_letters(std::string_view text, std::string_view capitals) {
-  return std::equal(text.begin(), text.end(), capitals.begin(), capitals.end(),
-                    [](char a, char b) { return std::toupper(static_cast<unsigned char>(a)) == b; });
+  return std::equal(text.begin(), text.end(), capitals.begin(), capitals.end(), [](char a, char b) {
+    return std::toupper(static_cast<unsigned char>(a)) == b;
+  });
 }
 
 // The style of a line that begins with a verdict's word; nullptr: it begins otherwise.
@@ -249,9 +250,8 @@ std::string Console::time_left(int64_t done, int64_t total) {
 void Console::draw_bar(int64_t done, int64_t total, std::string_view what) {
   constexpr int kWidth = 24;
   const int filled = total > 0 ? static_cast<int>(done * kWidth / total) : 0;
-  std::string line =
-      fmt::format("[{:#<{}}{:.<{}}] {}/{} {}", "", filled, "", kWidth - filled, done, total,
-                  printable(what));
+  std::string line = fmt::format("[{:#<{}}{:.<{}}] {}/{} {}", "", filled, "", kWidth - filled, done,
+                                 total, printable(what));
   line.resize(prefix_fitting(line, terminal_columns() - 1));
   write_stderr(fmt::format("\r\x1b[K{}", line));
   bar_drawn_ = true;

@@ -50,10 +50,12 @@ std::vector<Row> command_rows(const CommandWords& command) {
 
 std::string pointers(const CommandWords& command) {
   if (command.path.empty())
-    return "\n" + wrapped_text("Results are on stdout, talk on stderr. isobit help COMMAND has "
-                               "arguments, options and an example of each.");
-  std::string out = "\n" + wrapped_text("Also: --json, --store, --plain, --quiet and what else "
-                                        "isobit --help lists.");
+    return "\n" + wrapped_text(
+                      "Results are on stdout, talk on stderr. isobit help COMMAND has "
+                      "arguments, options and an example of each.");
+  std::string out = "\n" + wrapped_text(
+                               "Also: --json, --store, --plain, --quiet and what else "
+                               "isobit --help lists.");
   const std::string schemas = schemas_text(command.path);
   if (schemas.empty()) return out;
   return out + wrapped_text("--json keeps to the schema " + schemas + ": isobit schema " +

@@ -51,11 +51,10 @@ void show_progress(const RunProgress& p, Console& console) {
   console.progress(static_cast<int64_t>(p.n_cells_done), static_cast<int64_t>(p.n_cells), rate, eta,
                    name);
   if (p.cell_ended) {
-    console.progress_line(
-        fmt::format("cell {}/{} {}  {} samples  {:.0f} tokens/s  ETA {}{}", p.n_cells_done,
-                    p.n_cells, name, p.n_cell_samples_done, p.cell->generated_tokens_per_s,
-                    duration_text(eta),
-                    p.cell->exercised ? "" : "  not exercised: " + p.cell->not_exercised_reason));
+    console.progress_line(fmt::format(
+        "cell {}/{} {}  {} samples  {:.0f} tokens/s  ETA {}{}", p.n_cells_done, p.n_cells, name,
+        p.n_cell_samples_done, p.cell->generated_tokens_per_s, duration_text(eta),
+        p.cell->exercised ? "" : "  not exercised: " + p.cell->not_exercised_reason));
   }
 }
 

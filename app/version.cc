@@ -43,8 +43,8 @@ std::string kernel_sets_text() {
   }
   std::vector<std::string> words;
   for (const auto& [name, isas] : sets)
-    words.push_back(fmt::format("{} ({})", name,
-                                isas.empty() ? "not here" : fmt::format("{}", fmt::join(isas, ", "))));
+    words.push_back(fmt::format(
+        "{} ({})", name, isas.empty() ? "not here" : fmt::format("{}", fmt::join(isas, ", "))));
   return fmt::format("{}", fmt::join(words, ", "));
 }
 

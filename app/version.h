@@ -8,8 +8,8 @@ namespace isobit::app {
 
 std::string version_number();
 
-std::string release_date();  // "2026-12-01"
-std::string version_text();  // lines without the last newline
+std::string release_date();         // "2026-12-01"
+std::string version_text();         // lines without the last newline
 std::string compiler_text();        // "g++ 12.2.0"
 std::string compiler_flags_text();  // the flags of the build
 

@@ -199,7 +199,7 @@ struct RunComparison {
   double tie_nats = 0;                         // what counted as a tie: see FlipThresholds
   std::optional<FlipLawResult> flip_law = {};  // at Detail::kFull
   std::optional<RowHistograms> row_histograms = {};  // at Detail::kFull
-  std::optional<Certificates> certificates = {};  // at Detail::kFull
+  std::optional<Certificates> certificates = {};     // at Detail::kFull
   Proportion noise_match;  // prompts whose repeats in the reference cells have the same tokens
   std::vector<std::string> cells_only_in_base;
   std::vector<std::string> cells_only_in_candidate;

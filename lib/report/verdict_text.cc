@@ -155,9 +155,9 @@ std::string verdict_text(const Verdict& verdict) {
   std::string out = wrapped_text(visible_text(verdict.sentence));
   for (size_t i = 0; i < std::min(verdict.reasons.size(), kMaxReasons); ++i) {
     const Reason& reason = verdict.reasons[i];
-    const std::string line = fmt::format("{}: {}: {}", name(reason.outcome),
-                                         visible_text(reason.subject, 200),
-                                         visible_text(reason.text, 400));
+    const std::string line =
+        fmt::format("{}: {}: {}", name(reason.outcome), visible_text(reason.subject, 200),
+                    visible_text(reason.text, 400));
     out += "  " + wrapped_text(line, 2);
   }
   if (verdict.reasons.size() > kMaxReasons)
