@@ -47,6 +47,8 @@ class Readme(ProgramTest):
         self.write("messages.json", '[{"role": "user", "content": "hi"}]')
         self.write("FILE", self.isobit("fingerprint", TINY, "--json", expect=0).out)
         self.two_runs()
+        self.isobit("baseline", "set", "ci", "latest", expect=0)
+        self.isobit("baseline", "export", "ci", "-o", "baseline.json", expect=0)
         self.isobit("store", "export", "latest", "-o", "latest.isobit.tar", expect=0)
         self.isobit("store", "export", "latest", "-o", "x.isobit.tar", expect=0)
 
