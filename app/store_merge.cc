@@ -81,8 +81,8 @@ std::string conflicts_text(const MergeResult& r, const std::string& from, const 
 
 std::string result_text(const MergeResult& r, const std::string& from, const std::string& into) {
   return fmt::format(
-      "{} into {}: {} runs added, {} continued, {} there already; {} answers, {} baseline versions "
-      "and {} saved verdicts are new\n",
+      "{} into {}\n  {} runs added, {} continued, {} there already\n"
+      "  {} answers, {} baseline versions, {} saved verdicts are new\n",
       printable(from), printable(into), r.n_runs_added, r.n_runs_continued, r.n_runs_there,
       r.n_samples_added, r.n_baselines_added, r.n_comparisons_added);
 }
@@ -154,11 +154,12 @@ int StoreExchange::export_runs(Session& session) const {
                                       {"policy", !policy_.empty()}}));
     return kOk;
   }
-  std::string out = fmt::format("{}: {} bytes, SHA-256 {}\n", printable(output_), bytes.size(),
+  std::string out = fmt::format("{}: {} bytes\n  SHA-256 {}\n", printable(output_), bytes.size(),
                                 sha256_hex(bytes));
   for (const Json& run : runs)
-    out += fmt::format("  run {}  {} answers  digest {}\n", run["id"].get<std::string>(),
-                       run["samples"].get<size_t>(), run["sha256"].get<std::string>());
+    out +=
+        fmt::format("  run {}  {} answers  digest {}\n", run["id"].get<std::string>(),
+                    run["samples"].get<size_t>(), run["sha256"].get<std::string>().substr(0, 12));
   session.console.result(out + (policy_.empty() ? "" : "  with a policy\n"));
   session.console.suggest("isobit verify " + shell_word(output_));
   return kOk;
