@@ -58,7 +58,7 @@ class Statements(StatementTest):
 
     def gate(self, *arguments, expect=0, out="s.json", **options):
         r = self.isobit("gate", "latest~1", "latest", "--store", self.store, "--statement", out, *arguments, expect=expect, **options)
-        self.assertNotIn(open(self.private, encoding="ascii").read().splitlines()[1], r.out + r.err + self.read(out).decode())
+        self.assertNotIn(self.read("k.pem").decode().splitlines()[1], r.out + r.err + self.read(out).decode())
         return r
 
     def payload(self, name="s.json"):
@@ -99,7 +99,7 @@ class Statements(StatementTest):
         first = self.read("s.json")
         self.gate("--sign-key", self.private)
         self.assertEqual(self.read("s.json"), first)
-        self.gate(env={"SIGNING_KEY": open(self.private, encoding="ascii").read()}, out="env.json", *("--sign-key-env", "SIGNING_KEY"))
+        self.gate(env={"SIGNING_KEY": self.read("k.pem").decode()}, out="env.json", *("--sign-key-env", "SIGNING_KEY"))
         self.assertEqual(self.read("env.json"), first)
         self.gate("--sign-key", self.private, "--now", "2026-01-31", out="now.json")
         self.assertIn('"isobit_now":"2026-01-31"', json.dumps(self.payload("now.json"), separators=(",", ":")))
@@ -216,7 +216,7 @@ class BillsOfMaterials(StatementTest):
         for name in ("bom.json", "dated.json"):
             done = subprocess.run([python, "-c", VALIDATE, self.path(name)], capture_output=True, check=False)
             self.assertEqual(done.returncode, 0, done.stderr.decode())
-        self.write("bad.json", json.dumps(dict(bom, specVersion="9")))
+        self.write("bad.json", json.dumps(dict(bom, bomFormat="Other")))
         self.assertNotEqual(subprocess.run([python, "-c", VALIDATE, self.path("bad.json")], capture_output=True, check=False).returncode, 0)
 
     def test_an_edited_bom_is_1_and_another_programs_is_3(self):
