@@ -10,7 +10,7 @@ from outside_schemas import accepted, tool
 from program import SOURCE, TINY, ProgramTest
 
 MONITORING = os.path.join(SOURCE, "examples", "monitoring")
-NOT_OURS = {"node_textfile_mtime_seconds"}
+NOT_OURS = {"node_textfile_mtime_seconds", "node_exporter"}
 
 
 def text_of(*parts):
