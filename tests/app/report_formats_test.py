@@ -180,7 +180,7 @@ class Refusals(FormatsTest):
     def test_3_for_a_folder_that_is_not_there_or_cannot_be_written_to(self):
         self.run_audit()
         os.mkdir(self.path("locked"), 0o555)
-        folders = ["no/such"] + (["locked"] if os.geteuid() != 0 else ["/proc"])
+        folders = ["no/such"] + (["locked"] if os.geteuid() != 0 else [])  # root may write anywhere
         for folder in folders:
             for option in ("-o", "--summary"):
                 err = self.isobit("report", "latest", "--store", self.store, "-o", "first.md", option, folder + "/r.md", expect=3).err
@@ -188,7 +188,7 @@ class Refusals(FormatsTest):
         self.assertEqual(sorted(os.listdir(self.folder)), ["locked", "s.db"], "the first file is not written where the second cannot be")
 
     def test_3_for_a_full_disk_and_the_old_file_stays(self):
-        self.run_audit()
+        self.run_audit(*AXIS)
         for name in FILES:
             self.write(name, "old")
             limit = 1024 if name in ("r.sarif", "r.gl.json") else 64
