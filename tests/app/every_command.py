@@ -54,6 +54,11 @@ class EveryCommandTest(ProgramTest):
             self.isobit("baseline", "rm", "prod", "--all")
         elif command.startswith("baseline"):
             self.baseline(versions=2 if command == "baseline rm" else 1)
+        if command == "verify" or command.startswith("store"):
+            self.two_runs()
+            self.isobit("store", "export", "latest", "-o", "latest.isobit.tar", expect=0)
+            if not os.path.exists(self.path("other.db")):
+                self.isobit("run", "examples/tiny-kjv", "--max-tokens", "4", "--store", "other.db", expect=0)
         if command == "baseline import":
             self.isobit("baseline", "export", "prod", "-o", "prod.baseline.json", expect=0)
         if command in ("store import", "verify"):
