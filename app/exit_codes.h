@@ -33,7 +33,8 @@ inline constexpr ExitMeaning kExitMeanings[] = {
     {kEnvironment, "environment: checkpoint unreadable, no such device, disk full, store locked"},
     {kUnsupported, "nothing comparable, or this version or target cannot do it"},
     {kInconclusive,
-     "inconclusive: a cell was not exercised, answers are missing, too few samples for a policy"},
+     "inconclusive: a cell was not exercised, answers or some of their hashes are missing, too few "
+     "samples for a policy"},
     {kIncomparable, "incomparable: weights, tokenizer, template or prompts differ"},
     {kWarnings, "a warning, with --fail-on-warn"},
     {kIncomplete, "run incomplete; run --resume can finish it"},

@@ -87,7 +87,7 @@ constexpr std::string_view kEnding =
 
 std::string man_page(const CommandWords& root) {
   std::string out =
-      fmt::format(".TH ISOBIT 1 {} {} {}\n.nh\n.ad l\n", roff_argument(release_date()),
+      fmt::format(".TH ISOBIT 1 \"{}\" {} {}\n.nh\n.ad l\n", release_date(),
                   roff_argument("isobit " + version_number()), roff_argument("User Commands"));
   out += ".SH NAME\nisobit \\- audit the determinism of LLM inference\n";
   out += ".SH SYNOPSIS\n.B isobit\n[\\fIOPTIONS\\fR] \\fICOMMAND\\fR ...\n";
