@@ -20,8 +20,7 @@ constexpr std::string_view kStyle = R"css(
 --heat-drift:#4a3a12;--heat-some:#5b2620;--heat-most:#7d3028;
 --s0:#74aefc;--s1:#f0975a;--s2:#5fcb91;--s3:#dc86d5;--s4:#cdbb55;--s5:#a0a9ff}}
 *{box-sizing:border-box}
-html{-webkit-text-size-adjust:100%;scroll-behavior:smooth}
-@media (prefers-reduced-motion:reduce){html{scroll-behavior:auto}}
+html{-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;
 overflow-wrap:anywhere}
 main:focus{outline:none}
@@ -32,7 +31,7 @@ a:focus-visible,summary:focus-visible,button:focus-visible,[tabindex="0"]:focus-
 .skip:focus{left:12px;top:12px;background:var(--card);padding:8px 12px;z-index:1}
 code,.mono{font:0.875em/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 code{background:var(--code);border-radius:5px;padding:1px 5px;-webkit-box-decoration-break:clone;box-decoration-break:clone}
-small{font-size:13px;color:var(--soft)}
+small{display:inline-block;font-size:13px;line-height:1.4;color:var(--soft)}
 .bar{display:flex;justify-content:space-between;align-items:baseline;gap:12px;padding:20px 2px 14px;color:var(--soft);font-size:14px}
 .bar strong{color:var(--ink);font-size:17px;letter-spacing:.01em}
 .verdict{border:1px solid var(--line);border-top:6px solid var(--gap);border-radius:16px;background:var(--card);padding:28px 32px;box-shadow:0 1px 2px var(--shade),0 12px 32px -20px var(--shade)}
@@ -108,17 +107,17 @@ footer{margin-top:56px;border-top:1px solid var(--line);padding-top:16px;color:v
 dl.facts{display:grid;grid-template-columns:max-content 1fr;gap:4px 18px;margin:18px 0 0;font-size:15px}
 dl.facts dt{color:var(--soft)}dl.facts dd{margin:0;min-width:0}
 dl.facts.wide{gap:10px 24px;max-width:86ch}dl.facts.wide dt{color:var(--ink);font-weight:600}
-@media (max-width:760px){.page{padding:0 14px 48px}.verdict{padding:22px 18px}.bar{padding:14px 2px 10px}
-h2{margin-top:40px}figure,.tail{padding:16px 14px}.label{font-size:14.5px}
-.cards{grid-template-columns:1fr 1fr;gap:10px}.card{padding:12px 14px}.card .big{font-size:1.3rem}
-table.stack,table.stack tbody,table.stack tr,table.stack td,table.stack tbody th{display:block;width:100%}
+@media (max-width:1000px){table.stack,table.stack tbody,table.stack tr,table.stack td,table.stack tbody th{display:block;width:100%}
 table.stack thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 table.stack tr{border-top:1px solid var(--line);padding:10px 0}table.stack tbody tr:first-child{border-top:0}
 table.stack th,table.stack td{border:0;padding:2px 14px;text-align:left}
 table.stack tbody th{padding-bottom:6px;min-width:0!important}
 table.stack td{display:grid;grid-template-columns:minmax(6.5em,38%) 1fr;gap:10px}
 table.stack td::before{content:attr(data-label);color:var(--soft);font-size:14px}
-table.stack td>span{min-width:0}
+table.stack td>span{min-width:0}}
+@media (max-width:760px){.page{padding:0 14px 48px}.verdict{padding:22px 18px}.bar{padding:14px 2px 10px}
+h2{margin-top:40px}figure,.tail{padding:16px 14px}.label{font-size:14.5px}
+.cards{grid-template-columns:1fr 1fr;gap:10px}.card{padding:12px 14px}.card .big{font-size:1.3rem}
 dl.facts{grid-template-columns:1fr;gap:0}dl.facts.wide{gap:0}dl.facts dd{margin:0 0 8px}}
 @media print{:root{color-scheme:light;--paper:#fff;--card:#fff;--ink:#000;--soft:#444;--line:#bbb;--shade:transparent;--accent:#0a4a8a;--pass:#0b5c32;--fail:#a3201a;--warn:#6b4400;
 --pass-bg:#eef7f1;--fail-bg:#fdf0ee;--warn-bg:#fcf5e6;--same:#cbe3d4;--drift:#d9951a;--flip:#b3261e;--gap:#777;--code:#f3f3f3;--mark:#ffd9d3;

@@ -33,9 +33,9 @@ document.addEventListener("securitypolicyviolation", e =>
 def why_not():
     """Why this machine cannot drive a browser; empty if it can."""
     if webdriver is None:
-        return "python3-selenium is not installed for this Python"
+        return "python3-selenium is not installed for this Python (scripts/setup browser)"
     missing = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
-    return f"not installed: {', '.join(missing)}" if missing else ""
+    return f"not installed: {', '.join(missing)} (scripts/setup browser)" if missing else ""
 
 
 class Browser:
@@ -99,6 +99,14 @@ class Browser:
 
     def all(self, selector):
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def picture(self, selector, width, height):
+        """A PNG of the page from an element on, or from its top."""
+        top = 0
+        if selector:
+            top = self.driver.execute_script("return document.querySelector(arguments[0]).getBoundingClientRect().top + scrollY - 16", selector)
+        clip = {"x": 0, "y": top, "width": width, "height": height, "scale": 1}
+        return base64.b64decode(self.cdp("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)["data"])
 
     def pdf(self):
         return base64.b64decode(self.cdp("Page.printToPDF", printBackground=True)["data"])

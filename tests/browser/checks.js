@@ -121,7 +121,7 @@ function badTables() {
   const found = [];
   document.querySelectorAll("table").forEach((table, i) => {
     const where = "table " + i + ": ", heads = [...table.querySelectorAll("thead th")];
-    const name = table.caption ? table.caption.textContent : document.getElementById(table.getAttribute("aria-labelledby"))?.textContent;
+    const name = table.caption?.textContent || table.getAttribute("aria-label");
     if (!name || !name.trim()) found.push(where + "no name");
     if (heads.length === 0) found.push(where + "no column headers");
     for (const head of heads) if (head.scope !== "col" || !head.textContent.trim()) found.push(where + "a column header without scope or words");
@@ -170,8 +170,8 @@ function skeleton() {
     e.tagName + " " + [...e.attributes].map(a => a.name).sort().join(" ") + " " + (e.getAttribute("class") || ""));
 }
 
-function readableText() {
-  return shownTexts().filter(({element}) => !element.closest("button")).map(({text}) => text).join("\n");
+function readableText(except = "button") {
+  return shownTexts().filter(({element}) => !element.closest(except)).map(({text}) => text).join("\n");
 }
 
 function codeTexts() {

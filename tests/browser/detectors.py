@@ -83,7 +83,7 @@ def printable(browser, path):
     found = contrasts(browser, path, paper=True)
     browser.open(path, width=718)  # A4 less Chromium's margins
     browser.check("openDetails")
-    on_screen = set(browser.check("readableText").split("\n"))
+    on_screen = set(browser.check("readableText", "button, nav, .skip").split("\n"))
     browser.open(path, width=718, dark=True, paper=True)
     lost = on_screen - set(browser.check("readableText").split("\n"))
     found += [f"not on paper: {text[:60]}" for text in sorted(lost)[:5]]

@@ -1,11 +1,11 @@
-// The HTML report as text: what it may hold and what it may not. No test drives
-// it in a browser; html_pages writes pages to look at.
+// The HTML report as text: what it may hold and what it may not. tests/browser drives it.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <regex>
 
 #include "report/html_page.h"
+#include "report/html_plots.h"
 #include "report/html_text.h"
 #include "report/report.h"
 #include "report/svg_plot.h"
@@ -24,14 +24,16 @@ RunRecord flipped_run() {
   return run;
 }
 
-std::string page_of(const RunRecord& run) {
+std::string page_of(const RunRecord& run, std::vector<TrendPoint> trend = {}) {
   const RunComparison comparison = compare_within_run(run);
   const Verdict verdict = check_run(comparison, Level::kBitwise);
   return html_report({.comparison = comparison,
                       .verdict = verdict,
                       .token_texts = {{20, " light"}, {21, " dark"}},
                       .tails = divergence_tails(run, run, comparison, 8),
-                      .next_command = "isobit replay latest"});
+                      .next_command = "isobit explain latest",
+                      .trend = std::move(trend),
+                      .store_option = " --store 'a b.db'"});
 }
 
 size_t count(const std::string& text, const std::string& part) {
@@ -83,6 +85,52 @@ TEST_CASE("text from outside cannot leave its element or attribute") {
   CHECK(count(page, "<script") == 1);
   CHECK(count(page, "onclick=\"") == 0);
   CHECK(count(page, "&lt;/code&gt;&lt;script&gt;") > 4);
+}
+
+TEST_CASE("each divergence has its replay command, quoted for a shell, or says why it has none") {
+  RunRecord run = flipped_run();
+  CHECK(page_of(run).find(
+            "isobit replay run-a/load.concurrency=8/p0 --n 20 --store &#39;a b.db&#39;") !=
+        std::string::npos);
+  for (Request& r : run.requests) r.id = "it's; rm " + r.id;
+  for (SampleRecord& s : run.samples)
+    s.trace.request_id = run.requests[static_cast<size_t>(s.prompt_index)].id;
+  CHECK(page_of(run).find(
+            "isobit replay &#39;run-a/load.concurrency=8/it&#39;\\&#39;&#39;s; rm p0&#39;") !=
+        std::string::npos);
+  for (CellRecord& cell : run.cells) cell.name += "\x1b[2J";
+  const std::string page = page_of(run);
+  CHECK(count(page, "isobit replay ") == 0);
+  CHECK(count(page, "not safe to paste") == 2);
+}
+
+TEST_CASE("earlier runs are a trend; one run is none") {
+  const TrendPoint good{.run_id = "run-0",
+                        .created = "2026-01-01",
+                        .label = "<b>",
+                        .token_match = proportion(6, 6),
+                        .bit_match = proportion(6, 6)};
+  CHECK(count(page_of(flipped_run(), {good}), "Trend over runs") == 0);
+  const std::string page = page_of(flipped_run(), {good, good});
+  CHECK(count(page, "<h3>Trend over runs</h3>") == 1);
+  CHECK(count(page, "<td data-label=\"label\"><span>&lt;b&gt;</span></td>") == 2);
+}
+
+TEST_CASE("the flip law is drawn where one was fitted, and only there") {
+  RunComparison comparison = compare_within_run(flipped_run());
+  CHECK(flip_law_figure(comparison).empty());
+  CHECK(margins_figure(comparison).find("1 compared choices, 1 of which flipped") !=
+        std::string::npos);
+  FlipLaw law;
+  law.slope.value = -1;
+  comparison.flip_law = FlipLawResult{.n_rows = 7, .law = law, .refusal = {}};
+  comparison.row_histograms = row_histograms(
+      {{.margin = 0.5f, .gap_drift = 0.1f}, {.margin = 0.01f, .gap_drift = 0.1f, .flipped = true}},
+      law);
+  const std::string figure = flip_law_figure(comparison);
+  CHECK(figure.find("fitted to 7 choices") != std::string::npos);
+  CHECK(count(figure, "<circle class=\"m-dot\" cx=\"") == 3);  // two groups and the key
+  CHECK(count(figure, "class=\"line flip\" d=\"") == 2);       // the curve and the key
 }
 
 TEST_CASE("ids are unique and every element that is opened is closed") {
