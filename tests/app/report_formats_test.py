@@ -191,7 +191,7 @@ class Refusals(FormatsTest):
         self.run_audit(*AXIS)
         for name in FILES:
             self.write(name, "old")
-            limit = 1024 if name in ("r.sarif", "r.gl.json") else 64
+            limit = 64
 
             def full(limit=limit):
                 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -224,17 +224,16 @@ class ReportPage(html.parser.HTMLParser):
 
 class Hostile(FormatsTest):
     def poison(self, text):
-        """Two runs of the store, the second with flips, with `text` wherever a stranger can put some."""
+        """`text` wherever a store takes some. Names of cells and values, prompts' ids and the fingerprint are held to the plan and to digests when a store is read:
+        hostile ids come with the prompts, and tests/report puts hostile text into the others."""
         with sqlite3.connect(self.store) as database:
             database.execute("PRAGMA foreign_keys = OFF")
             database.execute("PRAGMA ignore_check_constraints = ON")
             put = lambda sql: database.execute(sql.replace("TEXT", "CAST(:t AS TEXT)"), {"t": text})
             put("UPDATE run SET label = TEXT, target = TEXT")
-            put("UPDATE fingerprint_item SET value = TEXT || run_key WHERE class = 'software' AND name = 'openblas' OR class = 'hardware'")
-            put("UPDATE request SET request_id = TEXT || prompt_index, prompt_text = TEXT")
-            put("UPDATE sample SET request_id = TEXT || prompt_index, text = TEXT")
-            put("UPDATE cell SET name = TEXT || cell_index, not_exercised_reason = TEXT")
-            put("UPDATE cell_value SET value = TEXT || cell_index WHERE axis = 'load.concurrency'")
+            put("UPDATE request SET prompt_text = TEXT")
+            put("UPDATE sample SET text = TEXT")
+            put("UPDATE cell SET not_exercised_reason = TEXT")
             database.execute("UPDATE cell SET exercised = 0 WHERE cell_index = 2")
 
     def written(self, text):
@@ -257,8 +256,10 @@ class Hostile(FormatsTest):
         return result
 
     def test_nothing_breaks_out_and_nothing_is_lost(self):
-        self.run_audit("--axis", "load.concurrency=1,8,9")
-        self.run_audit("--axis", "load.concurrency=1,8,9")
+        ids = [text.decode("utf-8", "replace")[:200] for text in HOSTILE]
+        prompts = self.write("p.jsonl", "".join(json.dumps({"id": i, "prompt": "In the beginning " + i[:20], "tags": [i]}) + "\n" for i in ids))
+        for _ in range(2):
+            self.run_audit("--axis", "load.concurrency=1,8,9", "--prompts", prompts)
         self.clean_store = self.read("s.db")
         for text in HOSTILE:
             with self.subTest(text[:40]):
@@ -290,10 +291,10 @@ class Hostile(FormatsTest):
     def json_and_csv(self, text):
         value = json.loads(self.read("r.json"))
         whole = text.decode("utf-8", "replace")
-        self.assertIn(whole + "1", [c["cell"] for c in value["comparison"]["cells"]], "nothing is cut from it")
+        self.assertEqual(value["comparison"]["candidate"]["label"], whole, "nothing is cut from it")
         rows = list(csv.reader(io.StringIO(self.read("r.csv").decode(), newline="")))
         self.assertEqual({len(row) for row in rows}, {len(rows[0])})
-        self.assertEqual(len(rows), 1 + 3 * 8)
+        self.assertEqual(len(rows), 1 + 3 * len(HOSTILE))
         for row in rows[1:]:
             for field in row:
                 if re.match(r"^\s*[=+@\-\t\r]", field):
