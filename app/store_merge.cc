@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/baseline_runs.h"
 #include "app/bundle_file.h"
 #include "app/exit_codes.h"
 #include "app/policy_argument.h"
@@ -48,6 +49,32 @@ MergeResult merge_into(const std::string& path, const MergeSource& source) {
     if (is_new) remove_unused(path);
     throw;
   }
+}
+
+// Where a store or a bundle has a run: two runs may have been created in the same second.
+size_t place_of(const std::string& ref, const std::string& id, const std::string& default_store) {
+  const std::string source = parse_run_ref(ref, default_store).store;
+  std::vector<std::string> ids;
+  if (is_bundle_file(source)) {
+    for (const RunRecord& run : load_bundle(source).runs) ids.push_back(run.id);
+  } else if (!is_baseline_file(source)) {
+    for (const RunSummary& run : Store::open(source, StoreMode::kRead).list_runs())
+      ids.push_back(run.id);
+  }
+  return static_cast<size_t>(std::ranges::find(ids, id) - ids.begin());
+}
+
+std::vector<RunRecord> in_order_of_their_stores(const std::vector<std::string>& refs,
+                                                const std::string& default_store) {
+  std::vector<std::pair<size_t, RunRecord>> placed;
+  for (const std::string& ref : refs) {
+    RunRecord run = load_run(ref, default_store);
+    placed.emplace_back(place_of(ref, run.id, default_store), std::move(run));
+  }
+  std::ranges::stable_sort(placed, {}, &std::pair<size_t, RunRecord>::first);
+  std::vector<RunRecord> out;
+  for (auto& [place, run] : placed) out.push_back(std::move(run));
+  return out;
 }
 
 Json result_json(const MergeResult& r, const std::string& from, const std::string& into) {
@@ -138,9 +165,8 @@ int StoreExchange::export_runs(Session& session) const {
   RunBundle bundle;
   if (!policy_.empty()) bundle.policy = policy_text(policy_);
   Json runs = Json::array();
-  for (const std::string& ref : runs_) {
-    bundle.runs.push_back(load_run(ref, session.flags.store));
-    const RunRecord& run = bundle.runs.back();
+  bundle.runs = in_order_of_their_stores(runs_, session.flags.store);
+  for (const RunRecord& run : bundle.runs) {
     if (run.status != "complete") session.console.say("run " + run.id + " is not complete");
     runs.push_back({{"id", run.id}, {"samples", run.samples.size()}, {"sha256", run_digest(run)}});
   }

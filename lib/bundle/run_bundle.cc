@@ -60,10 +60,6 @@ Json manifest_of(const RunBundle& bundle, const Members& members) {
           {"members", std::move(files)}};
 }
 
-auto order_of(const RunRecord& run) {
-  return std::tie(run.created, run.id);
-}
-
 void check_runs(const std::vector<RunRecord>& runs) {
   if (runs.empty()) throw Error(ErrorCode::usage, "a bundle of no run");
   for (size_t i = 0; i < runs.size(); ++i) {
@@ -216,7 +212,7 @@ std::string run_digest(const RunRecord& run) {
 
 std::string bundle_bytes(RunBundle bundle) {
   check_runs(bundle.runs);
-  std::ranges::sort(bundle.runs, {}, order_of);
+  std::ranges::stable_sort(bundle.runs, {}, &RunRecord::created);
   Members members;
   for (const RunRecord& run : bundle.runs) add_run(members, run);
   if (!bundle.policy.empty()) members[kPolicy] = bundle.policy;
@@ -237,8 +233,8 @@ RunBundle read_bundle(std::string_view bytes, const std::string& where) {
   for (const ManifestRun& listed : runs_of(manifest, where)) {
     out.runs.push_back(read_run(left, listed, where));
     const size_t n = out.runs.size();
-    if (n > 1 && !(order_of(out.runs[n - 2]) < order_of(out.runs[n - 1])))
-      refuse(where, "run " + listed.id + " is out of order, or there twice");
+    if (n > 1 && out.runs[n - 1].created < out.runs[n - 2].created)
+      refuse(where, "run " + listed.id + " is out of order");
   }
   if (left.contains(kPolicy)) out.policy = take(left, kPolicy, where);
   if (!left.empty())

@@ -16,14 +16,15 @@
 namespace isobit {
 
 struct RunBundle {
-  std::vector<RunRecord> runs;  // by (created, id); the last one is `latest`
+  std::vector<RunRecord> runs;  // the oldest first; the last one is `latest`
   std::string policy;           // the policy's own text; empty: none was given
 };
 
 // SHA-256 (hex) over everything in the run: the canonical JSON of its sections (record/run_json.h).
 std::string run_digest(const RunRecord& run);
 
-// Sorts the runs. Throws Error(usage) for no run, one that is there twice, or an id that is no
+// Sorts the runs by the second they were created in; runs of one second stay in the order given.
+// Throws Error(usage) for no run, one that is there twice, or an id that is no
 // folder's name.
 std::string bundle_bytes(RunBundle bundle);
 
