@@ -186,10 +186,16 @@ std::string markdown_code(std::string_view text, size_t max_characters) {
 }
 
 std::string markdown_prose(std::string_view text) {
+  const std::string visible = visible_text(text);
   std::string out;
-  for (const char c : visible_text(text)) {
+  for (size_t i = 0; i < visible.size(); ++i) {
+    const char c = visible[i];
     const bool is_markup = std::string_view("&<>|`*_[]\\@#~$!").find(c) != std::string_view::npos;
-    out += is_markup ? fmt::format("&#{};", static_cast<int>(c)) : std::string(1, c);
+    // GitHub makes links of bare addresses.
+    const bool is_address = (c == ':' && visible.compare(i, 3, "://") == 0) ||
+                            (c == '.' && i >= 3 &&
+                             begins_without_case(std::string_view(visible).substr(i - 3), "www."));
+    out += is_markup || is_address ? fmt::format("&#{};", static_cast<int>(c)) : std::string(1, c);
   }
   return out;
 }
