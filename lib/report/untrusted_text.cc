@@ -190,12 +190,10 @@ std::string markdown_prose(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < visible.size(); ++i) {
     const char c = visible[i];
-    const bool is_markup = std::string_view("&<>|`*_[]\\@#~$!").find(c) != std::string_view::npos;
-    // GitHub makes links of bare addresses.
-    const bool is_address = (c == ':' && visible.compare(i, 3, "://") == 0) ||
-                            (c == '.' && i >= 3 &&
-                             begins_without_case(std::string_view(visible).substr(i - 3), "www."));
-    out += is_markup || is_address ? fmt::format("&#{};", static_cast<int>(c)) : std::string(1, c);
+    const bool is_markup = std::string_view("&<>|`*_[]\\@#~$!").find(c) != std::string_view::npos ||
+                           (c == '.' && begins_link(visible, i)) ||
+                           (c == ':' && std::string_view(visible).substr(i + 1).starts_with("//"));
+    out += is_markup ? fmt::format("&#{};", static_cast<int>(c)) : std::string(1, c);
   }
   return out;
 }

@@ -21,8 +21,8 @@ std::string visible_text(std::string_view text, size_t max_characters = SIZE_MAX
 // mention. Works inside tables.
 std::string markdown_code(std::string_view text, size_t max_characters = SIZE_MAX);
 
-// Our own sentences in Markdown: nothing in them becomes markup, and they stay readable as plain
-// text.
+// Our own sentences in Markdown, with the names in them: nothing becomes markup or a link, and they
+// stay readable as plain text.
 std::string markdown_prose(std::string_view text);
 
 // visible_text as one CSV field (RFC 4180 quoting), guarded so that no spreadsheet takes it for a

@@ -104,3 +104,9 @@ TEST_CASE("long names are cut, and those that differ still do") {
   CHECK(a != b);
   CHECK(bounded_name("\u4e2d\u6587\u4e2d", 2).starts_with("\u4e2d\u6587...~"));
 }
+
+TEST_CASE("no name in a sentence becomes a link in Markdown") {
+  CHECK(markdown_prose("policy https://evil.example: fail at 1.5") ==
+        "policy https&#58;//evil.example: fail at 1.5");
+  CHECK(markdown_prose("WWW.evil.example") == "WWW&#46;evil.example");
+}
