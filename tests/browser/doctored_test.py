@@ -1,6 +1,7 @@
 """Each detector finds the fault that is planted for it, and only the planted page has one."""
 
 import pathlib
+import re
 import sys
 import unittest
 
@@ -76,7 +77,7 @@ class Doctored(unittest.TestCase):
 
     def test_a_table_and_a_graphic_without_name(self):
         self.finds(detectors.structured, self.replaced("<table", '<table><thead></thead></table><table'), "no name")
-        self.finds(detectors.structured, self.replaced('role="img"', 'role="img" aria-labelledby=""').replace(" aria-label=", " data-label=", 1), "without name")
+        self.finds(detectors.structured, re.sub(r'role="img" aria-label="[^"]*"', 'role="img"', self.page, count=1), "without name")
         self.finds(detectors.structured, self.replaced("<h1", '<svg viewBox="0 0 1 1"></svg><h1'), "without role=img")
 
     def test_headings_and_ids(self):
@@ -88,7 +89,7 @@ class Doctored(unittest.TestCase):
         self.finds(detectors.reached_by_keyboard, self.replaced("<summary", '<summary tabindex="-1"'), "not to ['<summary>")
 
     def test_controls_out_of_order(self):
-        self.finds(detectors.reached_by_keyboard, self.page.replace("<summary", '<summary tabindex="5"'), "Tab goes to")
+        self.finds(detectors.reached_by_keyboard, self.page.replace("<button", '<button tabindex="5"'), "Tab goes to")
 
     def test_a_focus_that_does_not_show(self):
         self.finds(detectors.reached_by_keyboard, with_style(self.page, "summary:focus-visible{outline:none}"), "does not show its focus")
