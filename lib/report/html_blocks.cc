@@ -94,7 +94,7 @@ std::string html_command(std::string_view words_before, std::string_view command
   return out + fmt::format(
                    "<div class=\"command\"><code>{}</code><button type=\"button\" data-copy "
                    "hidden>Copy</button></div>",
-                   html_text(command));
+                   html_shell_text(command));
 }
 
 std::string html_tag(std::string_view tone, std::string_view words) {

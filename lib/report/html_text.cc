@@ -55,6 +55,12 @@ std::string html_code(std::string_view text, size_t max_characters) {
   return "<code>" + html_text(text, max_characters) + "</code>";
 }
 
+std::string html_shell_text(std::string_view command) {
+  std::string rest(command);
+  std::erase(rest, '\\');
+  return visible_text(rest) == rest ? escaped(command) : html_text(command);
+}
+
 std::string csp_hash(std::string_view content) {
   return "sha256-" + base64(sha256(content));
 }
