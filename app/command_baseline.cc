@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "report/report.h"
 #include "report/text_table.h"
+#include "report/text_wrap.h"
 #include "report/untrusted_text.h"
 #include "store/store.h"
 
@@ -87,10 +88,10 @@ int add(const BaselineArguments& a, bool promote, Session& session) {
     session.console.result(json_line(baseline_json(baseline)) + "\n");
     return kOk;
   }
-  session.console.result(
-      fmt::format("baseline {} version {}: run {}, fingerprint {}, {} prompts, {} cells{}\n",
+  session.console.result(wrapped_words(
+      fmt::format("baseline {} version {}: run {}, fingerprint {}, {} prompts, {} cells{}",
                   baseline.name, baseline.version, run.id, run.fingerprint.id.substr(0, 12),
-                  run.requests.size(), run.cells.size(), run.redacted ? ", redacted" : ""));
+                  run.requests.size(), run.cells.size(), run.redacted ? ", redacted" : "")));
   session.console.suggest(
       fmt::format("isobit baseline verify {}{}", a.name, store_option(session.flags)));
   return kOk;
@@ -161,10 +162,12 @@ std::string shown(const std::vector<Baseline>& history, const RunRecord& run) {
   }
   out += fmt::format("\nfingerprint {}:\n", run.fingerprint.id.substr(0, 12));
   for (const FingerprintItem& item : run.fingerprint.items) {
-    out += fmt::format("  {}.{}: {}\n", name(item.item_class), printable(item.name),
-                       item.source == FingerprintSource::kUnknown
-                           ? "unknown (" + printable(item.reason) + ")"
-                           : printable(item.value));
+    const std::string value = item.source == FingerprintSource::kUnknown
+                                  ? "unknown (" + printable(item.reason) + ")"
+                                  : printable(item.value);
+    out +=
+        "  " + wrapped_words(
+                   fmt::format("{}.{}: {}", name(item.item_class), printable(item.name), value), 4);
   }
   const std::string& policy = history.front().policy;
   out += "\npolicy: ";

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "fingerprint/fingerprint_diff.h"
 #include "report/report.h"
+#include "report/text_wrap.h"
 #include "report/untrusted_text.h"
 #include "statement/ml_bom.h"
 
@@ -90,8 +91,9 @@ std::string listing(const Fingerprint& f) {
       out += fmt::format("\n{}\n", section = name(item.item_class));
     const std::string value =
         item.source == FingerprintSource::kUnknown ? "unknown: " + item.reason : item.value;
-    out +=
-        fmt::format("  {:<32} {}\n", printable(item.name), printable(shortened(item.name, value)));
+    constexpr size_t kValueColumn = 35;
+    out += fmt::format("  {:<32} {}", printable(item.name),
+                       wrapped_words(printable(shortened(item.name, value)), kValueColumn));
   }
   return out;
 }

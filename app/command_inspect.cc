@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "app/inspect.h"
+#include "report/text_wrap.h"
 
 namespace isobit::app {
 namespace {
@@ -24,7 +25,8 @@ constexpr Inspection kInspections[] = {
 }  // namespace
 
 std::string fact(std::string_view name, std::string_view value) {
-  return fmt::format("  {:<18} {}\n", name, printable(value));
+  constexpr size_t kValueColumn = 21;
+  return fmt::format("  {:<18} {}", name, wrapped_words(printable(value), kValueColumn));
 }
 
 std::function<int()> declare_inspect(CLI::App& app, Session& session) {

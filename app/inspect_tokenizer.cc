@@ -7,6 +7,7 @@
 #include "app/step_words.h"
 #include "report/report.h"
 #include "report/text_table.h"
+#include "report/text_wrap.h"
 #include "report/untrusted_text.h"
 #include "text/unicode.h"
 
@@ -55,7 +56,7 @@ std::string steps_listing(const std::string& title, const Json& steps) {
   if (steps.empty()) return out + "  nothing\n";
   size_t n = 0;
   for (const Json& step : steps)
-    out += fmt::format("  {}. {}\n", ++n, printable(step_in_words(step)));
+    out += fmt::format("  {}. {}", ++n, wrapped_words(printable(step_in_words(step)), 5));
   return out;
 }
 
@@ -86,7 +87,7 @@ std::string probe_listing(const Tokenizer& t, const std::string& text) {
   size_t column = 2;
   for (const int32_t id : ids) {
     const std::string word = fmt::format("{}[{}] ", printable(t.token_text(id)), id);
-    if (column + display_width(word) > 96) {
+    if (column + display_width(word) > kTerminalColumns) {
       out += "\n  ";
       column = 2;
     }
@@ -105,7 +106,7 @@ std::string listing(const Tokenizer& t, const std::string& text, bool all) {
   out += steps_listing("then cut into pieces by", steps.pre_tokenizer);
   out += steps_listing("ids are decoded by", steps.decoder);
   out += "\n" + added_listing(t, all) + "\n" + probe_listing(t, text);
-  for (const std::string& note : t.notes()) out += "note: " + printable(note) + "\n";
+  for (const std::string& note : t.notes()) out += "note: " + wrapped_words(printable(note), 6);
   return out;
 }
 

@@ -7,7 +7,7 @@ set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # a package needs the program, not ev
 # libc and libm, and what has no archive. Not built unless asked for.
 set(static_archives "")
 set(static_missing "")
-foreach(library crypto sqlite3 pcre2-8 utf8proc mpfr gmp)
+foreach(library archive crypto sqlite3 pcre2-8 utf8proc mpfr gmp)
   find_library(ISOBIT_ARCHIVE_${library} lib${library}.a)
   if(ISOBIT_ARCHIVE_${library})
     list(APPEND static_archives ${ISOBIT_ARCHIVE_${library}})
@@ -63,7 +63,7 @@ foreach(component program portable)
     install(PROGRAMS ${CMAKE_BINARY_DIR}/portable/isobit DESTINATION bin COMPONENT portable)
   endif()
   install(DIRECTORY ${package_files}/share/ DESTINATION share COMPONENT ${component})
-  install(DIRECTORY examples schemas DESTINATION share/isobit COMPONENT ${component})
+  install(DIRECTORY examples schemas DESTINATION share/isobit USE_SOURCE_PERMISSIONS COMPONENT ${component})
   install(FILES README.md DESTINATION share/doc/isobit COMPONENT ${component})
   install(DIRECTORY docs/ DESTINATION share/doc/isobit COMPONENT ${component} PATTERN images EXCLUDE)
 endforeach()
@@ -72,10 +72,10 @@ set(CPACK_PACKAGE_NAME isobit)
 set(CPACK_PACKAGE_CONTACT "isobit maintainers <maintainers@isobit.invalid>" CACHE STRING "Whom packages name")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "audit the determinism of LLM inference and gate upgrades on it")
 set(CPACK_PACKAGE_DESCRIPTION
-    "isobit runs the same prompts in different company, order and cut, records every
-token and the bits of every row of logits, and says which answers differ, where,
-and why. It has an engine of its own whose answers are the same bits whatever
-shares the batch, and gates that let an upgrade ship or not.")
+    "isobit runs the same prompts in different company, order and cut, records
+every token and the bits of every row of logits, and says which answers
+differ, where, and why. It has an engine of its own whose answers are the same
+bits whatever shares the batch, and gates that let an upgrade ship or not.")
 set(CPACK_GENERATOR "DEB;TGZ")
 set(CPACK_STRIP_FILES ON)
 set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_SOURCE_DIR}/cmake/package_kinds.cmake)

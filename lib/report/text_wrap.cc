@@ -5,7 +5,11 @@
 
 namespace isobit {
 
-std::string wrapped_text(std::string_view visible, size_t indent, size_t columns) {
+namespace {
+
+enum class LongWord { kBroken, kWhole };
+
+std::string wrapped(std::string_view visible, size_t indent, size_t columns, LongWord long_word) {
   ISOBIT_REQUIRE(indent < columns);
   std::string out;
   size_t width = indent;
@@ -20,7 +24,9 @@ std::string wrapped_text(std::string_view visible, size_t indent, size_t columns
         width = indent;
         continue;
       }
-      const std::string_view part = word.substr(0, prefix_fitting(word, columns - indent));
+      const std::string_view part = long_word == LongWord::kWhole
+                                        ? word
+                                        : word.substr(0, prefix_fitting(word, columns - indent));
       out += begins ? "" : " ";
       out += part;
       width += display_width(part) + (begins ? 0 : 1);
@@ -28,6 +34,16 @@ std::string wrapped_text(std::string_view visible, size_t indent, size_t columns
     }
   }
   return out + '\n';
+}
+
+}  // namespace
+
+std::string wrapped_text(std::string_view visible, size_t indent, size_t columns) {
+  return wrapped(visible, indent, columns, LongWord::kBroken);
+}
+
+std::string wrapped_words(std::string_view visible, size_t indent) {
+  return wrapped(visible, indent, kTerminalColumns, LongWord::kWhole);
 }
 
 }  // namespace isobit

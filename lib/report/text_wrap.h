@@ -17,4 +17,8 @@ inline constexpr size_t kTerminalColumns = 80;
 std::string wrapped_text(std::string_view visible, size_t indent = 0,
                          size_t columns = kTerminalColumns);
 
+// The same, but a word that fits no line stays whole and sticks out: digests and paths are there to
+// be copied.
+std::string wrapped_words(std::string_view visible, size_t indent = 0);
+
 }  // namespace isobit

@@ -57,7 +57,8 @@ def read_all(fd, out):
 
 
 def too_wide(text, columns=80):
-    return [line for line in ESCAPE.sub("", text).split("\n") if len(line) > columns]
+    """Lines that do not fit, but for those that hold a word to copy that is long by itself: a digest, a path."""
+    return [line for line in ESCAPE.sub("", text).split("\n") if len(line) > columns and not any(len(word) > 40 for word in line.split())]
 
 
 class Width(EveryCommandTest):
