@@ -48,7 +48,7 @@ void print(const Baseline& baseline, const RunRecord* run, const Verdict& verdic
                   run ? "run " + run->id + ", recorded now" : "this machine; nothing was computed",
                   verdict_text(verdict) + verdict_details(verdict)));
   if (run)
-    session.console.suggest(fmt::format("isobit report @{} {} -o report.md{}", baseline.name,
+    session.console.suggest(fmt::format("isobit gate @{} {} -o report.html{}", baseline.name,
                                         run->id, store_option(session.flags)));
 }
 

@@ -116,7 +116,8 @@ int exit_code(Cause cause) {
   }
 }
 
-void print(const Explanation& e, const std::optional<RecordedModel>& model, Session& session) {
+void print(const Explanation& e, const ExplainArguments& arguments,
+           const std::optional<RecordedModel>& model, Session& session) {
   if (session.flags.json) {
     session.console.result(json_line(explanation_json(e)));
     return;
@@ -127,7 +128,9 @@ void print(const Explanation& e, const std::optional<RecordedModel>& model, Sess
   if (unstable)
     session.console.suggest(fmt::format("isobit replay {} --n 20{}", shell_word(e.candidate.sample),
                                         store_option(session.flags)));
-  if (e.cause == Cause::kOperator || e.cause == Cause::kSampler)
+  // Whatever made it differ from another run need not be there within its own.
+  const bool within = arguments.base.empty();
+  if (within && (e.cause == Cause::kOperator || e.cause == Cause::kSampler))
     session.console.suggest(fmt::format("isobit reduce {}{}", shell_word(e.candidate.sample),
                                         store_option(session.flags)));
 }
@@ -152,7 +155,7 @@ int run_explain(const ExplainArguments& arguments, Session& session) {
                                           cell_at(sample.run, sample.address.cell_index));
   options.between_answers = stop_when_interrupted;
   const Explanation e = explain(a, b, options);
-  print(e, model, session);
+  print(e, arguments, model, session);
   return exit_code(e.cause);
 }
 

@@ -49,8 +49,10 @@ int gate_exit_code(const Verdict& verdict, bool fail_on_warn) {
 }
 
 std::string report_command(const GateArguments& a, const Verdict& verdict, const Session& session) {
-  return fmt::format("isobit report {} {} --level {} -o report.md{}", shell_word(a.base),
-                     shell_word(a.candidate), number(verdict.level), store_option(session.flags));
+  const std::string judged_by = a.policy.empty() ? fmt::format("--level {}", number(verdict.level))
+                                                 : "--policy " + shell_word(a.policy);
+  return fmt::format("isobit report {} {} {} -o report.html{}", shell_word(a.base),
+                     shell_word(a.candidate), judged_by, store_option(session.flags));
 }
 
 // Findings of a gate are shown at the policy that asks, where that is a file.

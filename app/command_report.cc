@@ -1,9 +1,12 @@
 // `isobit report RUN [CAND]`: a run, or two runs compared, in every format that reports have.
 #include <algorithm>
+#include <optional>
 
 #include "app/audit.h"
 #include "app/baseline_runs.h"
 #include "app/exit_codes.h"
+#include "app/gate_runs.h"
+#include "app/policy_argument.h"
 #include "app/report_outputs.h"
 #include "app/run_refs.h"
 #include "app/run_trend.h"
@@ -17,7 +20,8 @@ constexpr const char* kDefaultLocation = "isobit.json";
 
 struct ReportArguments {
   std::string run, candidate;
-  int level = 2;
+  std::string policy;
+  std::optional<int> level;
   OutputArguments outputs;
 };
 
@@ -27,25 +31,29 @@ struct Judged {
   Verdict verdict;
 };
 
-Judged judge_one(const ReportArguments& a, Level level, const Session& session) {
+// Of a run by itself the bits are asked for: its cells share everything but their schedule.
+Judged judge_one(const ReportArguments& a, const Session& session) {
+  if (!a.policy.empty())
+    throw Error(ErrorCode::usage, "--policy judges two runs", "isobit report BASE CAND --policy P");
   Judged out;
   out.base = load_run(a.run, session.flags.store);
   out.comparison = compare_within_run(out.base, {.detail = Detail::kFull});
-  out.verdict = check_run(out.comparison, level);
+  out.verdict = check_run(out.comparison, level_argument(a.level.value_or(2)));
   return out;
 }
 
-Judged judge_two(const ReportArguments& a, Level level, Session& session) {
+// As a gate judges them.
+Judged judge_two(const ReportArguments& a, Session& session) {
   Judged out;
+  const Policy policy = policy_or_level(a.policy, a.level.value_or(1), a.level.has_value());
+  const Date today = gate_day(session.flags.now);
+  refuse_expired(policy, today);
   RunPair pair = load_run_pair(a.run, a.candidate, session.flags.store, session.console);
   out.base = std::move(pair.base);
   out.candidate = std::move(pair.candidate);
-  const RunComparison within = compare_within_run(out.candidate);
-  out.comparison = compare_runs(out.base, out.candidate, {.detail = Detail::kFull});
-  GateRequest request;
-  request.level = level;
-  request.candidate_within = &within;
-  out.verdict = gate(out.comparison, request);
+  GatedRuns gated = gate_runs_in_full(out.base, out.candidate, policy, today);
+  out.comparison = std::move(gated.comparison);
+  out.verdict = std::move(gated.verdict);
   return out;
 }
 
@@ -64,10 +72,9 @@ void add_store(const ReportArguments& a, const RunRecord& run, ReportInput& inpu
 }
 
 int report(const ReportArguments& a, Session& session) {
-  const Level level = level_argument(a.level);
   check_outputs(a.outputs);
   const bool one = a.candidate.empty();
-  const Judged judged = one ? judge_one(a, level, session) : judge_two(a, level, session);
+  const Judged judged = one ? judge_one(a, session) : judge_two(a, session);
   ReportInput input = report_input(a.outputs,
                                    {.base = judged.base,
                                     .candidate = one ? judged.base : judged.candidate,
@@ -90,7 +97,11 @@ std::function<int()> declare_report(CLI::App& app, Session& session) {
   app.add_option("CAND", arguments->candidate, "A second run: report the comparison of the two");
   declare_outputs(app, arguments->outputs);
   app.add_option("--level", arguments->level,
-                 "Level of the verdict: 0 noise, 1 tokens, 2 bits (default)");
+                 "Level of the verdict: 0 noise, 1 tokens (default for two runs), 2 bits (default "
+                 "for one)");
+  app.add_option("--policy", arguments->policy,
+                 "Policy that judges two runs: a file, or a ready one (isobit policy list)")
+      ->check(not_empty);
   app.add_option("--model", arguments->outputs.model,
                  "Checkpoint whose tokenizer shows tokens as text");
   return [arguments, &session] { return report(*arguments, session); };

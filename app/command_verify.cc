@@ -4,6 +4,8 @@
 // Exit codes: 0 all holds; 1 a digest differs, a signature is wrong, or one was expected and there
 // is none; 2 a signature is there and no key was given to check it with; 3 unreadable; 6 signed,
 // but by another key than the one that must match.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "app/commands.h"
@@ -110,7 +112,12 @@ std::string result_text(const VerificationResult& r, const std::string& file, in
   out +=
       "\n" +
       text_table({{"digest", Align::kLeft}, {"sha256", Align::kLeft}, {"of", Align::kLeft}}, rows);
-  return out + (code == kOk ? "\nverified\n" : "\nNOT verified\n");
+  if (code != kOk) return out + "\nNOT verified\n";
+  const auto n_not_given =
+      std::ranges::count(r.digests, DigestFinding::kNotGiven, &DigestCheck::finding);
+  return out + (n_not_given == 0 ? "\nverified\n"
+                                 : fmt::format("\nverified, but for {} that {} not given\n",
+                                               n_not_given, n_not_given == 1 ? "was" : "were"));
 }
 
 int verify(const VerifyArguments& a, Session& session) {

@@ -117,6 +117,8 @@ std::string state_tag(const CellComparison& cell, bool compared) {
   if (!compared) return html_tag("", "reference");
   if (cell.counts.token_divergences > 0) return html_tag("fail", "other tokens");
   if (!cell.exercised || !cell.complete) return html_tag("warn", state_words(cell));
+  const bool judged = cell.counts.n_pairs > cell.counts.missing + cell.counts.errors;
+  if (!judged) return html_tag("warn", "not compared");
   return cell.counts.numeric_divergences > 0 ? html_tag("warn", "other bits")
                                              : html_tag("pass", "same");
 }

@@ -120,8 +120,8 @@ FigureSection certificates_section(const RunComparison& comparison) {
     return section;
   }
   section.sentences.push_back(fmt::format(
-      "{} of {} prompts ({}) cannot flip under any drift seen: every margin is above {:.3g} nat, "
-      "the largest gap drift of {} rows{}",
+      "{} of {} prompts ({}) cannot flip under any drift seen: those whose every margin is above "
+      "{:.3g} nat, the largest gap drift of {} rows{}",
       c.certified.matches, c.certified.trials, interval_text(c.certified.wilson95),
       *c.two_epsilon_nats, c.n_rows, where_text(c)));
   const std::vector<const PromptMargin*> fragile = c.fragile();

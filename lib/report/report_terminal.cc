@@ -86,7 +86,10 @@ std::string axes_table(const RunComparison& comparison) {
 std::string worst_list(const RunComparison& comparison, size_t n) {
   const std::vector<RankedDivergence> worst = worst_divergences(comparison, n);
   if (worst.empty()) return {};
-  std::string out = "\nworst divergences (isobit explain SAMPLE says why)\n";
+  const std::string base = comparison.kind == ComparisonKind::kBetweenRuns
+                               ? " --base " + visible_text(comparison.base.id)
+                               : "";
+  std::string out = "\nworst divergences (isobit explain SAMPLE" + base + " says why)\n";
   for (const RankedDivergence& at : worst) {
     out += "  " + visible_text(sample_name(comparison, *at.cell, *at.pair)) + "\n    " +
            divergence_words(*at.pair) + "\n";

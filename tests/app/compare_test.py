@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sqlite3
 import unittest
 
@@ -54,7 +55,7 @@ class Compare(ProgramTest):
         r = self.compare("--exit-code", expect=1)
         self.assertIn("why answers differ", r.out)
         self.assertIn("environment: ", r.out)
-        listed = r.out.split("worst divergences (isobit explain SAMPLE says why)\n")[1].splitlines()
+        listed = re.split(r"worst divergences \(isobit explain SAMPLE --base [0-9a-f]{12} says why\)\n", r.out)[1].splitlines()
         sample = listed[0].strip()
         self.assertRegex(listed[1], r"position \d+: token|other bits from position \d+")
         self.isobit("explain", sample, "--base", "latest~1", "--store", self.store, expect=0)

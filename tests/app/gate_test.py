@@ -239,7 +239,7 @@ class Gate(ProgramTest):
         self.change("UPDATE run SET status = 'running' WHERE run_key = (SELECT max(run_key) FROM run)")
         self.change("DELETE FROM sample WHERE run_key = (SELECT max(run_key) FROM run) AND cell_index = 1")
         self.change("UPDATE cell SET complete = 0 WHERE run_key = (SELECT max(run_key) FROM run) AND cell_index = 1")
-        self.assertIn("the candidate run is running, not complete", self.gate(expect=8).out)
+        self.assertIn("the candidate run has not finished (it is recorded as running)", " ".join(self.gate(expect=8).out.split()))
         text = '{"name": "p", "level": 1, "coverage": {"min_prompts": 64}}'
         self.gate("--policy", self.policy(text), expect=8)  # 8 goes before 5
 

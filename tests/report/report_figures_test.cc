@@ -73,8 +73,8 @@ std::string on_one_line(std::string text) {
 TEST_CASE("a clean comparison has little to say") {
   const std::string text = figures_text(full(clean_run()));
   CHECK(on_one_line(text) ==
-        "certificates 4 of 4 prompts (51.0-100.0 %) cannot flip under any drift seen: every margin "
-        "is above 0 nat, the largest gap drift of 32 rows ");
+        "certificates 4 of 4 prompts (51.0-100.0 %) cannot flip under any drift seen: those whose "
+        "every margin is above 0 nat, the largest gap drift of 32 rows ");
   CHECK(figures_text(compare_within_run(clean_run())).empty());
 }
 
