@@ -9,6 +9,7 @@
 #include "app/run_refs.h"
 #include "base/error.h"
 #include "report/report.h"
+#include "report/text_wrap.h"
 #include "store/store.h"
 
 namespace isobit::app {
@@ -42,11 +43,12 @@ void print(const Baseline& baseline, const RunRecord* run, const Verdict& verdic
                            "\n");
     return;
   }
-  session.console.result(
-      fmt::format("baseline {} version {} (run {}) against {}\n\n{}", baseline.name,
-                  baseline.version, baseline.run_id,
-                  run ? "run " + run->id + ", recorded now" : "this machine; nothing was computed",
-                  verdict_text(verdict) + verdict_details(verdict)));
+  session.console.result(wrapped_words(fmt::format("baseline {} version {} (run {}) against {}",
+                                                   baseline.name, baseline.version, baseline.run_id,
+                                                   run ? "run " + run->id + ", recorded now"
+                                                       : "this machine; nothing was computed")) +
+                         "\n");
+  session.console.verdict(verdict_text(verdict) + verdict_details(verdict));
   if (run)
     session.console.suggest(fmt::format("isobit gate @{} {} -o report.html{}", baseline.name,
                                         run->id, store_option(session.flags)));

@@ -244,9 +244,9 @@ int export_file(const BaselineArguments& a, Session& session) {
                            "\n");
     return kOk;
   }
-  session.console.result(fmt::format("{}: baseline {} version {}, run {}, {} answers, {} bytes\n",
-                                     printable(a.file), baseline.name, baseline.version, run.id,
-                                     run.samples.size(), text.size()));
+  session.console.result(wrapped_words(
+      fmt::format("{}: baseline {} version {}, run {}, {} answers, {} bytes", printable(a.file),
+                  baseline.name, baseline.version, run.id, run.samples.size(), text.size())));
   session.console.suggest(
       fmt::format("isobit gate {} latest{}", shell_word(a.file), store_option(session.flags)));
   return kOk;

@@ -10,6 +10,7 @@
 #include "compare/request_identity.h"
 #include "compare/run_comparison.h"
 #include "report/report.h"
+#include "report/text_wrap.h"
 #include "why/explanation.h"
 #include "why/why_json.h"
 #include "why/why_text.h"
@@ -122,8 +123,8 @@ void print(const Explanation& e, const ExplainArguments& arguments,
     session.console.result(json_line(explanation_json(e)));
     return;
   }
-  session.console.result(explanation_text(
-      e, [&](int32_t id) { return model ? model->token_text(id) : std::string(); }));
+  session.console.result(folded_lines(explanation_text(
+      e, [&](int32_t id) { return model ? model->token_text(id) : std::string(); })));
   const bool unstable = e.cause == Cause::kNotReproduced || e.cause == Cause::kNotRepeatable;
   if (unstable)
     session.console.suggest(fmt::format("isobit replay {} --n 20{}", shell_word(e.candidate.sample),

@@ -71,7 +71,7 @@ void write_case(const Reduction& found, const ReduceArguments& arguments,
                 const RecordedModel& model, Session& session) {
   if (arguments.output.empty()) return;
   write_file_atomically(arguments.output, case_file_text(found.smallest));
-  session.console.say("wrote " + arguments.output);
+  session.console.say("wrote " + printable(arguments.output));
   session.console.suggest(fmt::format("isobit replay --case {} --model {}",
                                       shell_word(arguments.output),
                                       shell_word(model.model.source)));

@@ -4,6 +4,7 @@
 
 #include "app/audit.h"
 #include "app/baseline_runs.h"
+#include "app/bundle_file.h"
 #include "app/exit_codes.h"
 #include "app/gate_runs.h"
 #include "app/policy_argument.h"
@@ -63,6 +64,7 @@ void add_store(const ReportArguments& a, const RunRecord& run, ReportInput& inpu
   const std::string& ref = a.candidate.empty() ? a.run : a.candidate;
   if (is_baseline_file(ref)) return;
   const std::string store = parse_run_ref(ref, session.flags.store).store;
+  if (is_bundle_file(store)) return;
   GlobalFlags flags;
   flags.store = store;
   input.store_option = store_option(flags);

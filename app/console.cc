@@ -199,11 +199,11 @@ void Console::warn(std::string_view line) {
 
 void Console::suggest(std::string_view command) {
   if (flags_.json) return;
-  const std::string line = fmt::format("next: {}", command);
-  log(line);
+  const std::string shown = printable(command);  // a quoted name may hold what a log must not
+  log(fmt::format("next: {}", shown));
   if (flags_.quiet) return;
   clear_bar();
-  write_stderr(fmt::format("{} {}\n", styled_word("next:", kBold), command));
+  write_stderr(fmt::format("{} {}\n", styled_word("next:", kBold), shown));
 }
 
 std::string Console::styled_word(std::string_view word, const char* style) const {

@@ -23,8 +23,9 @@ void watch_for_interruption() {
   std::signal(SIGTERM, note_signal);
 }
 
-void ignore_closed_pipes() {
+void let_writes_fail() {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 const std::atomic<bool>& interrupted() {

@@ -10,8 +10,8 @@ namespace isobit::app {
 // From here on a first signal only sets the flag; before, it ends the program at once. Called where
 // recording begins.
 void watch_for_interruption();
-// A closed pipe becomes an error of the write that meets it.
-void ignore_closed_pipes();
+// A closed pipe, or a file past the limit on its size, becomes an error of the write that meets it.
+void let_writes_fail();
 const std::atomic<bool>& interrupted();
 // Throws Error(interrupted) or Error(terminated), as the signal was. REQUIRES: interrupted().
 [[noreturn]] void throw_interruption(const std::string& hint);

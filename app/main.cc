@@ -57,7 +57,8 @@ int report_usage(const CLI::App& app, const CLI::ParseError& e, int argc, char**
     message =
         fmt::format("unknown command '{}'{}", printable(argv[1]), did_you_mean(argv[1], names));
   }
-  write_stderr(fmt::format("isobit: {}\nhint: isobit --help, or isobit COMMAND --help\n", message));
+  write_stderr(fmt::format("isobit: {}\nhint: isobit --help, or isobit COMMAND --help\n",
+                           printable(message)));
   return kUsage;
 }
 
@@ -89,7 +90,7 @@ int run(int argc, char** argv) {
   }
   change_directory(session.flags.directory);
   session.console.configure(session.flags);
-  ignore_closed_pipes();
+  let_writes_fail();
   return line.act();
 }
 

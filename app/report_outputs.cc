@@ -101,7 +101,7 @@ void write_outputs(const OutputArguments& a, const ReportInput& input, Session& 
     contents.emplace_back(a.summary, summary_with(a.summary, markdown_report(input)));
   for (const auto& [file, text] : contents) {
     write_file_atomically(file, text);
-    session.console.say("wrote " + file);
+    session.console.say("wrote " + printable(file));
   }
   if (a.github) write_stderr(github_annotations(input));
 }

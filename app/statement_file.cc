@@ -16,7 +16,16 @@ namespace {
 
 constexpr size_t kMaxKeyBytes = 64 << 10;
 
+// The commonest slip in CI: the secret itself where its name belongs. It must not reach the log.
+void refuse_key_itself(const std::string& option, const std::string& value) {
+  if (value.find("-----BEGIN") == value.npos && value.find('\n') == value.npos) return;
+  throw Error(ErrorCode::usage, option + " was given the key itself",
+              "--sign-key takes the path of a file, --sign-key-env the name of a variable");
+}
+
 std::optional<SigningKey> read_key(const StatementArguments& a) {
+  refuse_key_itself("--sign-key", a.key_file);
+  refuse_key_itself("--sign-key-env", a.key_variable);
   if (!a.key_file.empty())
     return SigningKey::from_pem(read_file(a.key_file, kMaxKeyBytes), "key '" + a.key_file + "'");
   if (a.key_variable.empty()) return std::nullopt;
@@ -61,13 +70,14 @@ StatementWriter::StatementWriter(const StatementArguments& arguments)
 void StatementWriter::write(const RunRecord* base, const RunRecord& candidate,
                             const Verdict& verdict, Session& session) const {
   if (arguments_.file.empty()) return;
-  const Statement statement = test_result_statement({.verdict = verdict,
-                                                     .candidate = candidate,
-                                                     .candidate_digest = run_digest(candidate),
-                                                     .base = base,
-                                                     .base_digest = base ? run_digest(*base) : "",
-                                                     .files = subject_files(arguments_.subjects),
-                                                     .now = session.flags.now});
+  const InTotoStatement statement =
+      test_result_statement({.verdict = verdict,
+                             .candidate = candidate,
+                             .candidate_digest = run_digest(candidate),
+                             .base = base,
+                             .base_digest = base ? run_digest(*base) : "",
+                             .files = subject_files(arguments_.subjects),
+                             .now = session.flags.now});
   const std::string payload = statement_text(statement);
   write_file_atomically(
       arguments_.file,

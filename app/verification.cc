@@ -101,7 +101,7 @@ void check_files(std::vector<Resource> named, const std::vector<std::string>& fi
   resources.tell_of_the_rest(out);
 }
 
-void verify_statement(const Statement& statement, const std::string& where,
+void verify_statement(const InTotoStatement& statement, const std::string& where,
                       const std::vector<std::string>& files, VerificationResult& out) {
   out.predicate_type = statement.predicate_type;
   out.result = result_of(statement, where);

@@ -4,7 +4,8 @@ include(GNUInstallDirs)
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # a package needs the program, not every test
 
 # isobit_portable: the same objects, linked to the archives of the libraries where Debian has them. What is left is
-# libc and libm, and what has no archive. Not built unless asked for.
+# libc and libm: libarchive alone names more, for formats that are not used here and that --gc-sections takes out. Not
+# built unless asked for.
 set(static_archives "")
 set(static_missing "")
 foreach(library archive crypto sqlite3 pcre2-8 utf8proc mpfr gmp)
@@ -44,7 +45,7 @@ if(NOT static_missing)
   set_target_properties(isobit_portable PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/portable
                                                    RUNTIME_OUTPUT_NAME isobit)
   add_dependencies(isobit_portable ${own_targets})
-  target_link_libraries(isobit_portable PRIVATE -static-libstdc++ -static-libgcc -Wl,--start-group ${own_archives}
+  target_link_libraries(isobit_portable PRIVATE -static-libstdc++ -static-libgcc -Wl,--gc-sections -Wl,--start-group ${own_archives}
                         ${static_archives} -Wl,--end-group Threads::Threads ${CMAKE_DL_LIBS})
 else()
   message(STATUS "no portable program: ${static_missing} not found")

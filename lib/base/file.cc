@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <fstream>
 
 #include <cerrno>
 #include <cstring>
@@ -88,6 +89,22 @@ namespace {
 
 // Where a file of that name is written: links are followed. A device, a pipe or a folder is
 // refused, since a rename would put a file in its place.
+// An output that is named like a store or a key by mistake must not take its place: a report can be
+// made again, they cannot.
+void refuse_precious(const std::filesystem::path& target) {
+  std::ifstream file(target, std::ios::binary);
+  std::string begin(16, '\0');
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  begin.resize(static_cast<size_t>(file.gcount()));
+  const char* what = begin.starts_with("SQLite format 3") ? "a store"
+                     : begin.starts_with("-----BEGIN")    ? "a key"
+                                                          : nullptr;
+  if (what == nullptr) return;
+  throw Error(ErrorCode::usage,
+              "'" + target.string() + "' is " + what + ", which an output would replace",
+              "name another file, or remove that one first");
+}
+
 std::filesystem::path written_path(const std::filesystem::path& path) {
   std::error_code error;
   const std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
@@ -97,6 +114,7 @@ std::filesystem::path written_path(const std::filesystem::path& path) {
     throw Error(ErrorCode::environment, "cannot write '" + path.string() + "': not a regular file",
                 "name a file; leave the option out to print to standard output");
   }
+  refuse_precious(target);
   return target;
 }
 

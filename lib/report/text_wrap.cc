@@ -1,5 +1,7 @@
 #include "report/text_wrap.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "report/untrusted_text.h"
 
@@ -44,6 +46,23 @@ std::string wrapped_text(std::string_view visible, size_t indent, size_t columns
 
 std::string wrapped_words(std::string_view visible, size_t indent) {
   return wrapped(visible, indent, kTerminalColumns, LongWord::kWhole);
+}
+
+std::string folded_lines(std::string_view visible) {
+  std::string out;
+  while (!visible.empty()) {
+    const size_t end = std::min(visible.find('\n'), visible.size());
+    const std::string_view line = visible.substr(0, end);
+    visible.remove_prefix(std::min(end + 1, visible.size()));
+    if (display_width(line) <= kTerminalColumns) {
+      out += std::string(line) + '\n';
+      continue;
+    }
+    const size_t begin = std::min(line.find_first_not_of(' '), kTerminalColumns / 2);
+    const std::string rest = wrapped_words(line.substr(begin), begin + 2);
+    out += std::string(begin, ' ') + rest;
+  }
+  return out;
 }
 
 }  // namespace isobit

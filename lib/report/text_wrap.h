@@ -21,4 +21,8 @@ std::string wrapped_text(std::string_view visible, size_t indent = 0,
 // be copied.
 std::string wrapped_words(std::string_view visible, size_t indent = 0);
 
+// Whole lines, of which those that are wider than a terminal go on in the next, two columns further
+// in than they began.
+std::string folded_lines(std::string_view visible);
+
 }  // namespace isobit

@@ -69,7 +69,7 @@ Json resource_json(const Resource& resource) {
   return out;
 }
 
-std::string statement_text(const Statement& statement) {
+std::string statement_text(const InTotoStatement& statement) {
   Json subjects = Json::array();
   for (const Resource& subject : statement.subjects) subjects.push_back(resource_json(subject));
   return canonical_json({{"_type", kStatementType},
@@ -82,12 +82,12 @@ bool looks_like_statement(const Json& root) {
   return root.is_object() && root.contains("_type") && root.contains("predicateType");
 }
 
-Statement read_statement(const Json& root, const std::string& where) {
+InTotoStatement read_statement(const Json& root, const std::string& where) {
   if (!root.is_object()) refuse(where, "an object is expected");
   const std::string& type = text_of(root, "_type", where);
   if (type != kStatementType)
     refuse(where, "its type is '" + type.substr(0, 80) + "', expected '" + kStatementType + "'");
-  Statement out;
+  InTotoStatement out;
   out.predicate_type = text_of(root, "predicateType", where);
   if (!root.contains("subject") || !root["subject"].is_array() || root["subject"].empty())
     refuse(where, "\"subject\" is no list with a subject in it");
@@ -100,7 +100,7 @@ Statement read_statement(const Json& root, const std::string& where) {
   return out;
 }
 
-Statement parse_statement(std::string_view text, const std::string& where) {
+InTotoStatement parse_statement(std::string_view text, const std::string& where) {
   try {
     return read_statement(parse_json(text, where, {.max_depth = 64}), where);
   } catch (const Error& e) {
@@ -109,7 +109,7 @@ Statement parse_statement(std::string_view text, const std::string& where) {
   }
 }
 
-std::vector<Resource> configuration_of(const Statement& statement, const std::string& where) {
+std::vector<Resource> configuration_of(const InTotoStatement& statement, const std::string& where) {
   std::vector<Resource> out;
   const Json& predicate = statement.predicate;
   if (!predicate.is_object() || !predicate.contains("configuration")) return out;
@@ -121,7 +121,7 @@ std::vector<Resource> configuration_of(const Statement& statement, const std::st
   return out;
 }
 
-std::string result_of(const Statement& statement, const std::string& where) {
+std::string result_of(const InTotoStatement& statement, const std::string& where) {
   if (statement.predicate_type != kTestResultType) return "";
   if (!statement.predicate.is_object()) refuse(where, "has no predicate");
   const std::string& result = text_of(statement.predicate, "result", where + ": predicate");

@@ -30,7 +30,7 @@ struct Resource {
 // A resource whose bytes stand in the statement, with their digest.
 Resource resource_with_content(std::string name, std::string content, std::string media_type);
 
-struct Statement {
+struct InTotoStatement {
   std::vector<Resource> subjects = {};
   std::string predicate_type = {};
   Json predicate = {};
@@ -39,21 +39,21 @@ struct Statement {
 Json resource_json(const Resource& resource);
 
 // Canonical JSON: the same statement, the same bytes.
-std::string statement_text(const Statement& statement);
+std::string statement_text(const InTotoStatement& statement);
 
 bool looks_like_statement(const Json& root);
 
 // Throws Error(environment) beginning with `where`: another type, no subjects, a subject without a
 // digest, members of other types. Members that are not known are ignored, as the framework asks
 // for.
-Statement read_statement(const Json& root, const std::string& where);
-Statement parse_statement(std::string_view text, const std::string& where);
+InTotoStatement read_statement(const Json& root, const std::string& where);
+InTotoStatement parse_statement(std::string_view text, const std::string& where);
 
 // The resources in the predicate's "configuration"; none where the predicate has no such list.
-std::vector<Resource> configuration_of(const Statement& statement, const std::string& where);
+std::vector<Resource> configuration_of(const InTotoStatement& statement, const std::string& where);
 
 // "PASSED", "WARNED" or "FAILED" of a test-result; empty for other predicates. Throws for a
 // test-result without it.
-std::string result_of(const Statement& statement, const std::string& where);
+std::string result_of(const InTotoStatement& statement, const std::string& where);
 
 }  // namespace isobit

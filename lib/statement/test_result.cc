@@ -101,9 +101,9 @@ std::vector<Resource> model_files(const Fingerprint& fingerprint) {
   return out;
 }
 
-Statement test_result_statement(const TestResultInput& input) {
+InTotoStatement test_result_statement(const TestResultInput& input) {
   const RunRecord& run = input.candidate;
-  Statement out{.predicate_type = kTestResultType};
+  InTotoStatement out{.predicate_type = kTestResultType};
   out.subjects = {resource_of(run_resource_name(run.id), input.candidate_digest),
                   resource_of(fingerprint_resource_name(run.id), run.fingerprint.id)};
   for (const Resource& file : model_files(run.fingerprint)) out.subjects.push_back(file);

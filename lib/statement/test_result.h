@@ -25,7 +25,7 @@ struct TestResultInput {
   std::string now = {};              // what the user says the time is; empty: nothing is said
 };
 
-Statement test_result_statement(const TestResultInput& input);
+InTotoStatement test_result_statement(const TestResultInput& input);
 
 // How statements name a run and a fingerprint.
 std::string run_resource_name(const std::string& run_id);

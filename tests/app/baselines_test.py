@@ -115,7 +115,7 @@ class Baselines(BaselineTest):
         self.assertEqual(value["verdict"]["outcome"], "pass")
         self.assertEqual(value["verdict"]["level"], 2)
         self.assertNotEqual(value["run"], value["base_run"])
-        self.assertIn("recorded now", self.baseline("verify", "prod").out)  # the model is where it was
+        self.assertIn("recorded now", " ".join(self.baseline("verify", "prod").out.split()))  # the model is where it was
         runs = self.isobit("store", "list", "--store", self.store, "--json", expect=0).json["runs"]
         self.assertEqual(len(runs), 3)
         self.assertEqual({r["cells"] for r in runs}, {2})
@@ -140,7 +140,7 @@ class Baselines(BaselineTest):
         self.assertIsNone(value["run"])
         r = self.baseline("verify", "prod", other, expect=6)
         self.assertIn("weights", r.out)
-        self.assertIn("nothing was computed", r.out)
+        self.assertIn("nothing was computed", " ".join(r.out.split()))
         self.assertEqual(len(self.isobit("store", "list", "--store", self.store, "--json", expect=0).json["runs"]), 1)
 
     def test_a_verify_that_a_cap_ends_is_incomplete(self):

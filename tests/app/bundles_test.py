@@ -87,6 +87,18 @@ class Bundles(BundleTest):
         self.isobit("store", "export", bundle + ":latest~1", bundle, "-o", "fourth.isobit.tar", "--policy", bundle, expect=0)
         self.assertEqual(self.read("fourth.isobit.tar"), first)
 
+    def test_a_page_is_made_of_a_bundle_and_hints_hold_no_line_of_their_own(self):
+        self.two_runs()
+        bundle = self.exported()
+        self.isobit("report", bundle, "-o", "x.html", expect=0)
+        self.isobit("report", bundle + ":latest~1", bundle, "-o", "y.html", expect=0)
+        for command in (["store", "export", "latest", "-o"], ["report", "latest", "-o"]):
+            name = "q\n::error::x\x1b[31m" + (".isobit.tar" if command[0] == "store" else ".md")
+            err = self.isobit(*command, name, "--store", self.store, expect=0).err
+            self.assertEqual([line for line in err.splitlines() if line.startswith("::")], [])
+            self.assertNotIn("\x1b", err)
+        self.assertEqual([line for line in self.isobit("completion", "a\n::error::", expect=2).err.splitlines() if line.startswith("::")], [])
+
     def test_a_bundle_is_a_tar_archive_that_others_can_read(self):
         self.two_runs()
         self.exported("--policy", "level-1")

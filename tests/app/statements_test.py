@@ -184,6 +184,33 @@ class Statements(StatementTest):
         self.isobit("gate", "latest~1", "latest", "--store", self.store, "--statement", "s.json", "--subject", "none.txt", expect=3)
         self.assertNotIn("s.json", os.listdir(self.folder))
 
+    def test_a_statement_with_another_result_than_there_are_is_3(self):
+        self.gate("--level", "2")
+        with open(self.path("s.json"), encoding="utf-8") as f:
+            statement = json.load(f)
+        for result in ("MAYBE", "passed", None, 5):
+            statement["predicate"]["result"] = result
+            self.assertIn("result", self.isobit("verify", self.write("z.json", json.dumps(statement)), expect=3).err)
+        del statement["predicate"]["result"]
+        self.isobit("verify", self.write("z.json", json.dumps(statement)), expect=3)
+
+    def test_a_key_given_where_its_name_belongs_is_not_shown(self):
+        secret = self.read("k.pem").decode()
+        for option in ("--sign-key", "--sign-key-env"):
+            r = self.isobit("gate", "latest~1", "latest", "--store", self.store, "--statement", "s.json", option, secret, "--log-file", self.path("log"), expect=2)
+            said = r.err + r.out + (self.read("log").decode() if os.path.exists(self.path("log")) else "")
+            self.assertIn("was given the key itself", said)
+            self.assertNotIn(secret.splitlines()[1], said)
+
+    def test_no_output_takes_the_place_of_a_store_or_a_key(self):
+        store, key = self.read("s.db"), self.read("k.pem")
+        for arguments in (["store", "export", "latest", "-o", self.store], ["gate", "latest~1", "latest", "--statement", self.store],
+                          ["gate", "latest~1", "latest", "--statement", self.private, "--sign-key", self.private], ["report", "latest", "-o", "alias.md"]):
+            if arguments[-1] == "alias.md":
+                os.symlink(self.store, self.path("alias.md"))
+            self.assertIn("which an output would replace", self.isobit(*arguments, "--store", self.store, expect=2).err)
+        self.assertEqual((self.read("s.db"), self.read("k.pem")), (store, key))
+
     def test_what_is_no_evidence_is_3(self):
         for name, content in (("a.json", "{}"), ("b.json", "hello"), ("c.json", ""), ("d.json", "[1]"), ("e.json", b"\xff\xfe")):
             self.isobit("verify", self.write(name, content), expect=3)

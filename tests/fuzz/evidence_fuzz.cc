@@ -23,7 +23,7 @@ void guarded(const Read& read) {
 }
 
 void read_said(std::string_view text) {
-  const Statement statement = parse_statement(text, "f");
+  const InTotoStatement statement = parse_statement(text, "f");
   static_cast<void>(configuration_of(statement, "f"));
   static_cast<void>(result_of(statement, "f"));
   const std::string again = statement_text(statement);

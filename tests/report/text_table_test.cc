@@ -59,6 +59,17 @@ TEST_CASE("no table is wider than asked, whatever is in it") {
   CHECK(widest_line(text_table(columns, {row}, 120)) <= 120);
 }
 
+TEST_CASE("numbers and dates are not cut while another column can give way") {
+  const std::string prose =
+      "words that may go on in the next line as often as is needed, and again";
+  const std::string table =
+      text_table({{"tier"}, {"95 %"}, {"tok/s/request", Align::kRight}, {"since"}, {"what"}},
+                 {{"gold", "96.1-100.0 %", "1.23e+03 -> 1.24e+03", "2026-12-01T04:11:41Z", prose}});
+  CHECK(widest_line(table) <= 80);
+  for (const char* whole : {"96.1-100.0 %", "1.23e+03", "2026-12-01T04:11:41Z"})
+    CHECK(table.find(whole) != std::string::npos);
+}
+
 TEST_CASE("control characters and escapes never reach the terminal") {
   const std::string table = text_table({{"cell"}}, {{"\x1b]0;title\x07\r\nspoof\xff\u202E"}});
   for (const char c : table) CHECK((c == '\n' || static_cast<unsigned char>(c) >= 0x20));

@@ -44,7 +44,7 @@ RunRecord run_with_files() {
   return run;
 }
 
-Statement statement_of(Outcome outcome, const std::string& now = "") {
+InTotoStatement statement_of(Outcome outcome, const std::string& now = "") {
   const Verdict verdict = verdict_of(outcome);
   const RunRecord run = run_with_files();
   return test_result_statement({.verdict = verdict,
@@ -69,7 +69,7 @@ TEST_CASE("a verdict becomes PASSED, WARNED or FAILED, and missing evidence is F
         std::pair(Outcome::kFail, "FAILED"), std::pair(Outcome::kInconclusive, "FAILED"),
         std::pair(Outcome::kIncomparable, "FAILED"), std::pair(Outcome::kUnsupported, "FAILED"),
         std::pair(Outcome::kIncomplete, "FAILED")}) {
-    const Statement s = statement_of(outcome);
+    const InTotoStatement s = statement_of(outcome);
     CHECK(result_of(s, "s") == word);
     const bool failed = std::string(word) == "FAILED";
     CHECK(texts(s.predicate["failedTests"]) == (failed ? Names{"same-tokens"} : Names{}));
@@ -93,13 +93,13 @@ TEST_CASE("a failure that no rule says is in the list of failed tests") {
 }
 
 TEST_CASE("a statement names runs, fingerprints and model files, and comes back") {
-  const Statement s = statement_of(Outcome::kPass);
+  const InTotoStatement s = statement_of(Outcome::kPass);
   const std::string text = statement_text(s);
   CHECK(text == statement_text(statement_of(Outcome::kPass)));
   CHECK(text.find("now") == std::string::npos);
   CHECK(statement_text(statement_of(Outcome::kPass, "2026-01-31")).find("2026-01-31") !=
         std::string::npos);
-  const Statement back = parse_statement(text, "s.json");
+  const InTotoStatement back = parse_statement(text, "s.json");
   CHECK(statement_text(back) == text);
   REQUIRE(back.subjects.size() == 3);
   CHECK(back.subjects[0].name == "run/run-1");
@@ -121,7 +121,7 @@ TEST_CASE("texts of strangers in a statement stay texts") {
   verdict.sentence = "\xfe";
   RunRecord run = run_with_files();
   run.fingerprint.items[1].name = "file.\xff.sha256";
-  const Statement s =
+  const InTotoStatement s =
       test_result_statement({.verdict = verdict, .candidate = run, .candidate_digest = "00"});
   CHECK(statement_text(parse_statement(statement_text(s), "s")) == statement_text(s));
 }
@@ -137,7 +137,7 @@ TEST_CASE("a statement cut at any byte is refused; one flipped is refused or ano
     changed[at] = static_cast<char>(changed[at] ^ 2);
     CAPTURE(at);
     try {
-      const Statement s = parse_statement(changed, "s");
+      const InTotoStatement s = parse_statement(changed, "s");
       static_cast<void>(configuration_of(s, "s"));
       static_cast<void>(result_of(s, "s"));
     } catch (const Error& e) {
@@ -153,7 +153,7 @@ TEST_CASE("what is no statement says what is wrong") {
     REQUIRE(at != std::string::npos);
     text.replace(at, from.size(), to);
     try {
-      const Statement s = parse_statement(text, "s.json");
+      const InTotoStatement s = parse_statement(text, "s.json");
       static_cast<void>(configuration_of(s, "s.json"));
       static_cast<void>(result_of(s, "s.json"));
     } catch (const Error& e) {
