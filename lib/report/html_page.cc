@@ -122,7 +122,7 @@ dl.facts{grid-template-columns:1fr;gap:0}dl.facts.wide{gap:0}dl.facts dd{margin:
 @media print{:root{color-scheme:light;--paper:#fff;--card:#fff;--ink:#000;--soft:#444;--line:#bbb;--shade:transparent;--accent:#0a4a8a;--pass:#0b5c32;--fail:#a3201a;--warn:#6b4400;
 --pass-bg:#eef7f1;--fail-bg:#fdf0ee;--warn-bg:#fcf5e6;--same:#cbe3d4;--drift:#d9951a;--flip:#b3261e;--gap:#777;--code:#f3f3f3;--mark:#ffd9d3;
 --heat-drift:#f9e5b8;--heat-some:#f7c9c2;--heat-most:#eda297;--s0:#1f63c6;--s1:#b4530f;--s2:#1d7d4a;--s3:#96348f;--s4:#6f6010;--s5:#4a55c0}
-body{font-size:10.5pt}table{font-size:8.5pt}.page{max-width:none;padding:0}.verdict{box-shadow:none}
+body{font-size:10.5pt}table{font-size:8.5pt!important}th,td{padding-left:2px!important;padding-right:2px!important}.page{max-width:none;padding:0}.verdict{box-shadow:none}
 button,.skip,nav{display:none}figure,.tail,.verdict,.card,tr{break-inside:avoid}h2,h3{break-after:avoid}
 details::details-content{display:block;content-visibility:visible;block-size:auto}summary{list-style:none;color:var(--soft)}.scroll{overflow:visible}}
 )css";
