@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include "base/error.h"
 
@@ -87,4 +88,13 @@ TEST_CASE("a mapped file reads as its bytes, also after its pages were given bac
   CHECK(moved.size_bytes() == content.size());
   write_file_atomically(folder.path / "empty", "");
   CHECK(MappedFile(folder.path / "empty").size_bytes() == 0);
+}
+
+TEST_CASE("an output takes the place of neither a store nor a key") {
+  const Folder folder;
+  for (const std::string begin : {"SQLite format 3", "-----BEGIN PRIVATE KEY-----"}) {
+    std::ofstream(folder.path / "precious", std::ios::binary) << begin << " and more";
+    CHECK_THROWS_AS(write_file_atomically(folder.path / "precious", "x"), Error);
+    CHECK(read_file(folder.path / "precious") == begin + " and more");
+  }
 }

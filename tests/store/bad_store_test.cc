@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 namespace {
 
 void write(const fs::path& path, std::string_view content) {
+  fs::remove(path);  // no output takes the place of a store
   write_file_atomically(path, content);
 }
 
