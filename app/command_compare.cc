@@ -7,6 +7,7 @@
 #include "app/exit_codes.h"
 #include "app/run_refs.h"
 #include "base/error.h"
+#include "compare/request_differences.h"
 #include "report/report.h"
 #include "report/report_figures.h"
 
@@ -21,10 +22,13 @@ struct CompareArguments {
 // Two runs without one pair of answers in common.
 constexpr size_t kWorstShown = 5;
 
-std::string why_nothing(const RunRecord& base, const RunRecord& candidate) {
-  const char* reason = base.prompts_digest != candidate.prompts_digest
-                           ? "their prompts or parameters differ"
-                           : "they have no cell in common; give both runs the same axes";
+std::string why_nothing(const RunComparison& comparison) {
+  const RunSide& base = comparison.base;
+  const RunSide& candidate = comparison.candidate;
+  const std::string reason =
+      base.prompts_digest != candidate.prompts_digest
+          ? "their prompts or parameters differ" + in_parentheses(comparison.request_differences)
+          : "they have no cell in common; give both runs the same axes";
   return fmt::format("nothing is comparable between {} and {}: {}", base.id, candidate.id, reason);
 }
 
@@ -78,7 +82,7 @@ std::function<int()> declare_compare(CLI::App& app, Session& session) {
         load_run_pair(arguments->base, arguments->candidate, session.flags.store, session.console);
     const RunComparison comparison = compare_runs(base, candidate, {.detail = Detail::kFull});
     tell_of_gaps(comparison, session.console);
-    if (comparison.totals.n_pairs == 0) session.console.warn(why_nothing(base, candidate));
+    if (comparison.totals.n_pairs == 0) session.console.warn(why_nothing(comparison));
     if (session.flags.json) {
       session.console.result(json_line(comparison_json(comparison)));
     } else {

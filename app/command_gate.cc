@@ -70,8 +70,9 @@ Verdict judged(const GateArguments& a, const RunRecord& base, const RunRecord& c
                              {.base = base,
                               .candidate = candidate,
                               .comparison = gated.comparison,
-                              .verdict = gated.verdict},
-                             location_of(a)),
+                              .verdict = gated.verdict,
+                              .ref = a.candidate},
+                             location_of(a), session),
                 session);
   return std::move(gated.verdict);
 }

@@ -1,16 +1,12 @@
 // `isobit report RUN [CAND]`: a run, or two runs compared, in every format that reports have.
-#include <algorithm>
 #include <optional>
 
 #include "app/audit.h"
-#include "app/baseline_runs.h"
-#include "app/bundle_file.h"
 #include "app/exit_codes.h"
 #include "app/gate_runs.h"
 #include "app/policy_argument.h"
 #include "app/report_outputs.h"
 #include "app/run_refs.h"
-#include "app/run_trend.h"
 #include "base/error.h"
 #include "report/report.h"
 
@@ -58,32 +54,17 @@ Judged judge_two(const ReportArguments& a, Session& session) {
   return out;
 }
 
-// What only the page shows: how earlier runs fared, and where the sample commands find their run.
-void add_store(const ReportArguments& a, const RunRecord& run, ReportInput& input,
-               Session& session) {
-  const std::string& ref = a.candidate.empty() ? a.run : a.candidate;
-  if (is_baseline_file(ref)) return;
-  const std::string store = parse_run_ref(ref, session.flags.store).store;
-  if (is_bundle_file(store)) return;
-  GlobalFlags flags;
-  flags.store = store;
-  input.store_option = store_option(flags);
-  const auto is_page = [](const std::string& file) { return file.ends_with(".html"); };
-  if (std::ranges::any_of(a.outputs.files, is_page))
-    input.trend = run_trend(run, store, session.console);
-}
-
 int report(const ReportArguments& a, Session& session) {
   check_outputs(a.outputs);
   const bool one = a.candidate.empty();
   const Judged judged = one ? judge_one(a, session) : judge_two(a, session);
-  ReportInput input = report_input(a.outputs,
-                                   {.base = judged.base,
-                                    .candidate = one ? judged.base : judged.candidate,
-                                    .comparison = judged.comparison,
-                                    .verdict = judged.verdict},
-                                   kDefaultLocation);
-  add_store(a, one ? judged.base : judged.candidate, input, session);
+  const ReportInput input = report_input(a.outputs,
+                                         {.base = judged.base,
+                                          .candidate = one ? judged.base : judged.candidate,
+                                          .comparison = judged.comparison,
+                                          .verdict = judged.verdict,
+                                          .ref = one ? a.run : a.candidate},
+                                         kDefaultLocation, session);
   write_outputs(a.outputs, input, session);
   if (!a.outputs.any())
     session.console.result(session.flags.json ? json_report(input) : markdown_report(input));
@@ -105,7 +86,8 @@ std::function<int()> declare_report(CLI::App& app, Session& session) {
                  "Policy that judges two runs: a file, or a ready one (isobit policy list)")
       ->check(not_empty);
   app.add_option("--model", arguments->outputs.model,
-                 "Checkpoint whose tokenizer shows tokens as text");
+                 "Checkpoint whose tokenizer shows tokens as text (default: the run's own, where "
+                 "it is still there)");
   return [arguments, &session] { return report(*arguments, session); };
 }
 

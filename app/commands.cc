@@ -15,6 +15,8 @@ const std::vector<Command>& commands() {
       {"tokens", "What a tokenizer and a chat template do",
        "isobit tokens encode --tokenizer examples/tiny-kjv --text 'In the beginning'",
        declare_tokens},
+      {"prompts", "The prompt sets that come with isobit, as lines to look at, cut and run",
+       "isobit prompts standard --tag story", declare_prompts},
       {"plan", "Expand a matrix and estimate its cost; change nothing",
        "isobit plan examples/tiny-kjv --axis load.concurrency=1,8", declare_plan},
       {"run", "Execute a matrix and record it",

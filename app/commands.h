@@ -54,6 +54,7 @@ std::function<int()> declare_reduce(CLI::App& app, Session& session);
 std::function<int()> declare_replay(CLI::App& app, Session& session);
 std::function<int()> declare_report(CLI::App& app, Session& session);
 std::function<int()> declare_run(CLI::App& app, Session& session);
+std::function<int()> declare_prompts(CLI::App& app, Session& session);
 std::function<int()> declare_schema(CLI::App& app, Session& session);
 std::function<int()> declare_selftest(CLI::App& app, Session& session);
 std::function<int()> declare_store(CLI::App& app, Session& session);

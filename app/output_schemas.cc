@@ -37,6 +37,8 @@ const std::vector<OutputSchema>& output_schemas() {
       {"policy list", "policies", "list"},
       {"policy metrics", "policies", "metrics"},
       {"policy show", "policy", ""},
+      {"prompts", "prompt_sets", ""},
+      {"prompts", "prompts", ""},
       {"reduce", "why", "reduction"},
       {"replay", "why", "replay"},
       {"report", "report", ""},

@@ -11,19 +11,6 @@
 namespace isobit::app {
 namespace {
 
-std::vector<PromptRecord> load_records(const std::string& prompts) {
-  const auto& names = builtin_prompt_set_names();
-  const bool is_set = std::find(names.begin(), names.end(), prompts) != names.end();
-  if (!is_set && std::filesystem::exists(prompts))
-    return parse_prompts(read_file(prompts), prompts);
-  if (!is_set && prompts.find_first_of("./") != std::string::npos) {
-    throw Error(ErrorCode::environment,
-                "cannot open the prompt file '" + prompts + "': it does not exist",
-                "give a JSONL file or one of the sets smoke, standard, edge");
-  }
-  return builtin_prompt_set(prompts);
-}
-
 Sampling to_sampling(const PromptRecord& record) {
   const PromptSampling& p = record.sampling;
   Sampling s;
@@ -66,10 +53,23 @@ Request to_request(const PromptRecord& record, const LoadedText& text,
 
 }  // namespace
 
+std::vector<PromptRecord> load_prompt_records(const std::string& prompts) {
+  const auto& names = builtin_prompt_set_names();
+  const bool is_set = std::find(names.begin(), names.end(), prompts) != names.end();
+  if (!is_set && std::filesystem::exists(prompts))
+    return parse_prompts(read_file(prompts), prompts);
+  if (!is_set && prompts.find_first_of("./") != std::string::npos) {
+    throw Error(ErrorCode::environment,
+                "cannot open the prompt file '" + prompts + "': it does not exist",
+                "give a JSONL file or one of the sets smoke, standard, edge");
+  }
+  return builtin_prompt_set(prompts);
+}
+
 PromptRequests load_prompt_requests(const std::string& prompts, const LoadedText& text,
                                     const RequestDefaults& defaults) {
   PromptRequests out;
-  for (const PromptRecord& record : load_records(prompts)) {
+  for (const PromptRecord& record : load_prompt_records(prompts)) {
     RenderedTemplate rendered;
     try {
       out.requests.push_back(to_request(record, text, defaults, rendered));

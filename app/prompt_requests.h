@@ -23,6 +23,7 @@ struct RequestDefaults {
 };
 
 // `prompts`: a set's name, or the path of a JSONL file. Throws Error(usage) naming the prompt.
+std::vector<PromptRecord> load_prompt_records(const std::string& prompts);
 PromptRequests load_prompt_requests(const std::string& prompts, const LoadedText& text,
                                     const RequestDefaults& defaults);
 

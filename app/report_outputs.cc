@@ -2,11 +2,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 
-#include "app/loaded_model.h"
+#include "app/baseline_runs.h"
+#include "app/bundle_file.h"
+#include "app/run_refs.h"
+#include "app/run_trend.h"
+#include "app/token_texts.h"
 #include "app/version.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -20,17 +25,6 @@ namespace fs = std::filesystem;
 constexpr size_t kTails = 12;
 constexpr size_t kMaxSummaryBytes = size_t{1} << 20;  // what GitHub shows of a step
 
-std::map<int32_t, std::string> token_texts(const std::string& model) {
-  std::map<int32_t, std::string> out;
-  if (model.empty()) return out;
-  const LoadedText text = load_text(model);
-  for (int32_t id = 0; id < text.tokenizer->vocab_size(); ++id) {
-    const std::string_view bytes = text.tokenizer->token_bytes(id);
-    out.emplace(id, bytes.empty() ? text.tokenizer->token_text(id) : bytes);
-  }
-  return out;
-}
-
 void require_writable(const std::string& path) {
   const fs::path folder = fs::absolute(path).parent_path();
   if (::access(folder.c_str(), W_OK | X_OK) != 0) {
@@ -39,6 +33,20 @@ void require_writable(const std::string& path) {
                     "' cannot be written to: " + std::strerror(errno),
                 "make the folder, or name another one");
   }
+}
+
+// What only the page shows: how earlier runs fared, and where the sample commands find their run.
+void add_store(const OutputArguments& a, const ReportedRuns& runs, ReportInput& input,
+               Session& session) {
+  if (is_baseline_file(runs.ref)) return;
+  const std::string store = parse_run_ref(runs.ref, session.flags.store).store;
+  if (is_bundle_file(store)) return;
+  GlobalFlags flags;
+  flags.store = store;
+  input.store_option = store_option(flags);
+  const auto is_page = [](const std::string& file) { return file.ends_with(".html"); };
+  if (std::ranges::any_of(a.files, is_page))
+    input.trend = run_trend(runs.candidate, store, session.console);
 }
 
 // What earlier commands of the same step wrote stays.
@@ -81,16 +89,21 @@ void check_outputs(const OutputArguments& a) {
 }
 
 ReportInput report_input(const OutputArguments& a, const ReportedRuns& runs,
-                         const std::string& default_location) {
-  return {.comparison = runs.comparison,
-          .verdict = runs.verdict,
-          .token_texts = token_texts(a.model),
-          .prompt_texts = runs.base.prompt_texts,
-          .tails = divergence_tails(runs.base, runs.candidate, runs.comparison, kTails),
-          .next_command = {},
-          .measures = measure_run(runs.candidate),
-          .location = a.location.empty() ? default_location : a.location,
-          .tool_version = version_number()};
+                         const std::string& default_location, Session& session) {
+  const PairCounts& totals = runs.comparison.totals;
+  const bool differs = totals.numeric_divergences + totals.token_divergences > 0;
+  ReportInput input{.comparison = runs.comparison,
+                    .verdict = runs.verdict,
+                    .prompt_texts = runs.base.prompt_texts,
+                    .tails = divergence_tails(runs.base, runs.candidate, runs.comparison, kTails),
+                    .next_command = {},
+                    .measures = measure_run(runs.candidate),
+                    .location = a.location.empty() ? default_location : a.location,
+                    .tool_version = version_number()};
+  if (differs || !a.model.empty())
+    input.token_texts = token_texts(runs.base, a.model, session.console);
+  add_store(a, runs, input, session);
+  return input;
 }
 
 void write_outputs(const OutputArguments& a, const ReportInput& input, Session& session) {

@@ -15,7 +15,7 @@ struct OutputArguments {
   std::vector<std::string> files;
   std::string location;  // file of the repository that findings are shown at
   std::string summary;   // file that the Markdown report is added to
-  std::string model;     // whose tokenizer shows tokens as text
+  std::string model;     // whose tokenizer shows tokens as text; empty: the recorded one
   bool github = false;   // annotations on stderr
   bool any() const { return !files.empty() || !summary.empty() || github; }
 };
@@ -32,11 +32,12 @@ struct ReportedRuns {
   const RunRecord& candidate;       // the same where a run is reported by itself
   const RunComparison& comparison;  // at Detail::kFull
   const Verdict& verdict;
+  const std::string& ref;  // by which the candidate was named: latest, file.db:latest, an id
 };
 
 // `default_location`: where --location says nothing.
 ReportInput report_input(const OutputArguments& arguments, const ReportedRuns& runs,
-                         const std::string& default_location);
+                         const std::string& default_location, Session& session);
 
 // Each file is either written whole or left as it was.
 void write_outputs(const OutputArguments& arguments, const ReportInput& input, Session& session);

@@ -151,8 +151,9 @@ int upgrade(const ConfigurationFiles& files, Level level, const UpgradeArguments
                                {.base = before.run,
                                 .candidate = after.run,
                                 .comparison = findings.comparison,
-                                .verdict = findings.verdict},
-                               new_file),
+                                .verdict = findings.verdict,
+                                .ref = after.run.id},
+                               new_file, session),
                   session);
   }
   if (session.flags.json) {

@@ -8,6 +8,7 @@
 #include "compare/pairing.h"
 #include "compare/recorded_samples.h"
 #include "compare/reference_noise.h"
+#include "compare/request_differences.h"
 #include "compare/request_identity.h"
 #include "compare/run_comparison.h"
 #include "compare/run_facts.h"
@@ -47,8 +48,23 @@ std::map<std::string, std::string> restricted(const CellRecord& cell,
   return values;
 }
 
-// By name. What is left is matched by the axes that vary in either run, so that a setting which one
-// run changed for all its cells (another kernel set, say) does not hide that the cells correspond.
+// A name that says no values: a scenario's.
+bool is_scenario(const CellRecord& cell) {
+  return cell.name != "reference" && cell.name.find('=') == std::string::npos;
+}
+
+bool nothing_contradicts(const std::map<std::string, std::string>& a,
+                         const std::map<std::string, std::string>& b) {
+  return std::ranges::all_of(a, [&](const auto& entry) {
+    const auto at = b.find(entry.first);
+    return at == b.end() || at->second == entry.second;
+  });
+}
+
+// By the axes that vary in either run, so that a setting which one run gave to all its cells
+// (another kernel set, say) does not hide that the cells correspond: those that are also named the
+// same first. Names decide where one run does not mention an axis that the other varies, and last
+// those of scenarios, whatever their values have become.
 CellMatch match_cells(const RunRecord& base, const RunRecord& candidate) {
   std::vector<const CellRecord*> left_base = cells_in_order(base);
   std::vector<const CellRecord*> left_candidate = cells_in_order(candidate);
@@ -65,10 +81,17 @@ CellMatch match_cells(const RunRecord& base, const RunRecord& candidate) {
       return true;
     });
   };
-  take([](const CellRecord& a, const CellRecord& b) { return a.name == b.name; });
-  take([&](const CellRecord& a, const CellRecord& b) {
+  const auto same_values = [&](const CellRecord& a, const CellRecord& b) {
     return restricted(a, axes) == restricted(b, axes);
+  };
+  take([&](const CellRecord& a, const CellRecord& b) {
+    return a.name == b.name && same_values(a, b);
   });
+  take(same_values);
+  take([&](const CellRecord& a, const CellRecord& b) {
+    return a.name == b.name && nothing_contradicts(restricted(a, axes), restricted(b, axes));
+  });
+  take([](const CellRecord& a, const CellRecord& b) { return is_scenario(a) && a.name == b.name; });
   std::sort(match.pairs.begin(), match.pairs.end(),
             [](const auto& x, const auto& y) { return x.first->index < y.first->index; });
   for (const CellRecord* cell : left_base) match.only_in_base.push_back(cell->name);
@@ -148,6 +171,8 @@ RunComparison compare_runs(const RunRecord& base, const RunRecord& candidate,
   RequestMatch requests = match_requests(base.requests, candidate.requests);
   comparison.prompts_only_in_base = std::move(requests.only_in_base);
   comparison.prompts_only_in_candidate = std::move(requests.only_in_candidate);
+  if (comparison.base.prompts_digest != comparison.candidate.prompts_digest)
+    comparison.request_differences = request_differences(base.requests, candidate.requests);
   CellMatch cells = match_cells(base, candidate);
   comparison.cells_only_in_base = std::move(cells.only_in_base);
   comparison.cells_only_in_candidate = std::move(cells.only_in_candidate);

@@ -169,7 +169,8 @@ struct RunSide {
   std::string status;
   std::string prompts_digest;
   Fingerprint fingerprint;
-  bool redacted = false;  // token ids are digests
+  bool redacted = false;                   // token ids are digests
+  std::vector<std::string> settings = {};  // "axis=value" of every cell alike, by axis
 };
 
 // Over the answers of all cells that share a reference cell, that one included.
@@ -205,6 +206,7 @@ struct RunComparison {
   std::vector<std::string> cells_only_in_candidate;
   std::vector<std::string> prompts_only_in_base;  // request ids
   std::vector<std::string> prompts_only_in_candidate;
+  std::vector<std::string> request_differences;        // in words, of ids that both have
   std::vector<std::string> unsampled_requests;         // no cell of a run has a sample of them
   std::vector<FingerprintChange> fingerprint_changes;  // by (class, name)
   std::vector<std::vector<std::string>> request_tags;  // by the base run's request index

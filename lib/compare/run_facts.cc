@@ -47,6 +47,23 @@ Sameness PairComparison::sameness(Level level) const {
   return state == PairState::kCompared ? sameness_at(level, divergence) : Sameness::kMissing;
 }
 
+namespace {
+
+std::vector<std::string> settings_of_all_cells(const RunRecord& run) {
+  std::vector<std::string> out;
+  if (run.cells.empty()) return out;
+  for (const auto& [axis, value] : run.cells[0].values) {
+    const bool everywhere = std::ranges::all_of(run.cells, [&](const CellRecord& cell) {
+      const auto at = cell.values.find(axis);
+      return at != cell.values.end() && at->second == value;
+    });
+    if (everywhere) out.push_back(axis + "=" + value);
+  }
+  return out;
+}
+
+}  // namespace
+
 RunSide describe_run(const RunRecord& run) {
   return {.id = run.id,
           .target = run.target,
@@ -54,7 +71,8 @@ RunSide describe_run(const RunRecord& run) {
           .status = run.status,
           .prompts_digest = run.prompts_digest,
           .fingerprint = run.fingerprint,
-          .redacted = run.redacted};
+          .redacted = run.redacted,
+          .settings = settings_of_all_cells(run)};
 }
 
 std::vector<std::string> unsampled_requests(const RunRecord& run) {

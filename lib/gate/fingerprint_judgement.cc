@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "compare/request_differences.h"
 
 namespace isobit {
 namespace {
@@ -66,8 +67,8 @@ void judge_prompts(const RunComparison& comparison, ReasonList& reasons) {
   };
   reasons.add(
       Outcome::kIncomparable, "prompts",
-      fmt::format("the prompts and their parameters must be the same: base {}, candidate {}",
-                  shown(base), shown(candidate)));
+      fmt::format("the prompts and their parameters must be the same: base {}, candidate {}{}",
+                  shown(base), shown(candidate), in_parentheses(comparison.request_differences)));
 }
 
 bool any_names(const std::vector<std::string>& patterns, const std::string& item) {

@@ -46,14 +46,14 @@ class CellList {
       if (const auto reason = impossible_reason(reference)) {
         throw Error(
             ErrorCode::usage,
-            "the reference cell '" + cell_name(reference) + "' is impossible: " + *reason,
+            "the reference cell '" + cell_name(reference, base_) + "' is impossible: " + *reason,
             "raise --set load.concurrency, or vary the axis with --axis instead of setting it");
       }
       groups_.push_back({reference});
     }
     if (!seen_.insert(values).second) return;
     if (const auto reason = impossible_reason(values)) {
-      left_out_.push_back({cell_name(values), *reason});
+      left_out_.push_back({cell_name(values, base_), *reason});
       return;
     }
     group_of(reference).push_back(values);
@@ -253,7 +253,8 @@ void apply_excludes(CellList& cells, const std::vector<AxisValues>& excludes) {
   }
 }
 
-void number_cells(Plan& plan, const std::vector<std::vector<AxisValues>>& groups) {
+void number_cells(Plan& plan, const std::vector<std::vector<AxisValues>>& groups,
+                  const AxisValues& named_beside) {
   SplitMix64 random(plan.spec.seed);
   for (const auto& group : groups) {
     const auto reference_index = static_cast<int32_t>(plan.cells.size());
@@ -261,7 +262,7 @@ void number_cells(Plan& plan, const std::vector<std::vector<AxisValues>>& groups
       const auto index = static_cast<int32_t>(plan.cells.size());
       CellRecord& cell = plan.cells.emplace_back();
       cell.index = index;
-      cell.name = cell_name(values);
+      cell.name = cell_name(values, named_beside);
       cell.values = values;
       cell.reference_index = reference_index;
       plan.order.push_back(index);
@@ -292,11 +293,11 @@ void refuse_if_empty(const PlanSpec& spec, const CellList& cells, const Plan& pl
 
 }  // namespace
 
-std::string cell_name(const AxisValues& values) {
+std::string cell_name(const AxisValues& values, const AxisValues& base) {
   std::string out;
   for (const Axis& axis : axes()) {
     const auto at = values.find(axis.key);
-    if (at == values.end() || at->second == axis.default_value) continue;
+    if (at == values.end() || at->second == value_or_default(base, axis)) continue;
     out += (out.empty() ? "" : ",") + axis.key + "=" + at->second;
   }
   return out.empty() ? "reference" : out;
@@ -332,7 +333,7 @@ std::optional<std::string> impossible_reason(const AxisValues& values) {
   return std::nullopt;
 }
 
-Plan make_plan(const PlanSpec& spec) {
+Plan make_plan(const PlanSpec& spec, CellNaming naming) {
   check_spec(spec);
   CellList cells(base_values(spec));
   spec.design == Design::kGrid ? add_grid(cells, spec) : add_one_at_a_time(cells, spec);
@@ -347,7 +348,8 @@ Plan make_plan(const PlanSpec& spec) {
   apply_excludes(cells, spec.exclude);
 
   Plan plan{.spec = spec, .cells = {}, .order = {}, .left_out = cells.left_out()};
-  number_cells(plan, cells.groups());
+  number_cells(plan, cells.groups(),
+               naming == CellNaming::kBesideReference ? cells.base() : AxisValues());
   name_scenarios(plan, cells.base());
   refuse_if_empty(spec, cells, plan);
   return plan;

@@ -77,17 +77,22 @@ const char* name(Design design);
 void apply_axis_flags(PlanSpec& spec, std::span<const std::string> axis_flags,
                       std::span<const std::string> set_flags);
 
+enum class CellNaming {
+  kBesideReference,  // by what a cell changes
+  kBesideDefaults,   // also by what --set gave to all cells: how stored plans may have named them
+};
+
 // A reference cell stays as long as anything could be compared with it: it goes only with its whole
 // group, when an exclude entry names identity values alone. Throws Error(usage) when nothing
 // remains of what was asked for, and for more than 10,000 cells.
-Plan make_plan(const PlanSpec& spec);
+Plan make_plan(const PlanSpec& spec, CellNaming naming = CellNaming::kBesideReference);
 
 // The value of an axis in a cell: its default when the plan does not mention it.
 std::string axis_value(const CellRecord& cell, std::string_view key);
 
-// "load.concurrency=8,engine.chunked_prefill=16": the values that are not their axis's default,
-// "reference" when none.
-std::string cell_name(const AxisValues& values);
+// "load.concurrency=8,engine.chunked_prefill=16": the values that are not those of `base`, in the
+// order of axes(); "reference" when none. What `base` does not mention stands at its default.
+std::string cell_name(const AxisValues& values, const AxisValues& base = {});
 
 // Why a cell with these values could not happen; nullopt when it can.
 std::optional<std::string> impossible_reason(const AxisValues& values);

@@ -219,11 +219,12 @@ Plan plan_from_json(std::string_view text, const std::string& where) {
     require_object(stored, where);
     refuse_unknown_keys(stored, {"matrix", "cells", "order"}, where);
     if (!stored.contains("matrix")) fail(where, "has no \"matrix\"");
-    Plan plan = make_plan(read_matrix_json(stored["matrix"], where));
-    if (canonical_json(plan_to_json(plan)) != canonical_json(stored)) {
-      fail(where, "this version expands the stored matrix to other cells than were stored");
+    const PlanSpec spec = read_matrix_json(stored["matrix"], where);
+    for (const CellNaming naming : {CellNaming::kBesideReference, CellNaming::kBesideDefaults}) {
+      Plan plan = make_plan(spec, naming);
+      if (canonical_json(plan_to_json(plan)) == canonical_json(stored)) return plan;
     }
-    return plan;
+    fail(where, "this version expands the stored matrix to other cells than were stored");
   } catch (const Error& e) {
     throw Error(ErrorCode::environment, "the stored plan cannot be used: " + e.message(),
                 "start a new run instead of resuming this one");

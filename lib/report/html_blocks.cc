@@ -88,13 +88,31 @@ std::string html_key(const std::vector<KeyEntry>& entries) {
   return out + "</ul>";
 }
 
+namespace {
+
+// Options are not broken at their hyphens. Entities hold no blanks.
+std::string with_whole_options(const std::string& escaped_command) {
+  std::string out;
+  for (size_t at = 0; at < escaped_command.size();) {
+    const size_t blank = std::min(escaped_command.find(' ', at), escaped_command.size());
+    const std::string word = escaped_command.substr(at, blank - at);
+    const bool is_option = word.starts_with("-") && word.size() < 30;
+    out += is_option ? "<span class=\"option\">" + word + "</span>" : word;
+    if (blank < escaped_command.size()) out += ' ';
+    at = blank + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string html_command(std::string_view words_before, std::string_view command) {
   std::string out;
   if (!words_before.empty()) out = "<p class=\"before\">" + html_text(words_before) + "</p>";
   return out + fmt::format(
                    "<div class=\"command\"><code>{}</code><button type=\"button\" data-copy "
                    "hidden>Copy</button></div>",
-                   html_shell_text(command));
+                   with_whole_options(html_shell_text(command)));
 }
 
 std::string html_tag(std::string_view tone, std::string_view words) {

@@ -100,6 +100,7 @@ section>details>table{margin:8px 0 0}
 .before{margin:18px 0 4px;font-size:14px;color:var(--soft)}
 .command{display:flex;gap:10px;align-items:center;background:var(--code);border-radius:10px;padding:8px 8px 8px 14px;margin:8px 0 0}
 .command code{flex:1;background:none;padding:0;min-width:0}
+.command .option{white-space:nowrap}
 .before+.command{margin:0}
 button{flex:none;font:inherit;font-size:13px;font-weight:600;color:var(--accent);background:var(--card);border:1px solid var(--line);border-radius:7px;padding:4px 12px;cursor:pointer}
 button:hover{border-color:var(--accent)}

@@ -25,7 +25,10 @@ std::vector<const CellComparison*> compared_cells(const RunComparison& compariso
 }
 
 PlotAxis positions_axis(int32_t longest) {
-  return {.label = "output position (tokens)", .low = 0, .high = std::max(1.0, double(longest))};
+  return {.label = "output position (tokens)",
+          .low = 0,
+          .high = std::max(1.0, double(longest)),
+          .is_whole = true};
 }
 
 int32_t longest_answer(const RunComparison& comparison) {
@@ -125,7 +128,10 @@ std::string positions_figure(const RunComparison& comparison) {
       "positions", "Where answers part",
       "A raster of prompts by output position: the first other token, or else the first other bits",
       positions_axis(longest_answer(comparison)),
-      {.label = "prompt", .low = 0, .high = std::max(1.0, double(prompts.size()) - 1)});
+      {.label = "prompt, in the order of the run",
+       .low = 0,
+       .high = std::max(1.0, double(prompts.size()) - 1),
+       .is_whole = true});
   size_t n_dots = 0, n_left_out = 0;
   for (const CellComparison* cell : cells) {
     for (const PairComparison& pair : cell->pairs) {
@@ -199,7 +205,10 @@ std::string trend_figure(const std::vector<TrendPoint>& trend) {
   for (const TrendPoint& p : trend) least = std::min(least, p.bit_match.wilson95.low);
   SvgPlot plot("trend", "Agreement of this run and of earlier ones",
                "Two lines, for tokens and for bits; the table below has the figures",
-               {.label = "run, the reported one last", .low = 1, .high = double(trend.size())},
+               {.label = "run, the reported one last",
+                .low = 1,
+                .high = double(trend.size()),
+                .is_whole = true},
                share_axis("prompts that are the same", least));
   HtmlTable table{
       .name = "Agreement by run",

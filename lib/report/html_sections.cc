@@ -57,6 +57,8 @@ std::string side_facts(const char* what, const RunSide& side) {
   std::string out =
       html_code(side.id, kNameCharacters) + ", " + html_code(side.target, kNameCharacters);
   if (!side.label.empty()) out += ", labelled " + html_code(side.label, kNameCharacters);
+  if (!side.settings.empty())
+    out += ", all cells " + html_code(settings_text(side), kNameCharacters);
   if (!side.fingerprint.id.empty())
     out += ", fingerprint " + html_code(side.fingerprint.id.substr(0, 16));
   return fact(what, out);

@@ -207,7 +207,8 @@ Json side_json(const RunSide& side) {
           {"status", json_text(side.status)},
           {"prompts_digest", json_text(side.prompts_digest)},
           {"fingerprint", json_text(side.fingerprint.id)},
-          {"redacted", side.redacted}};
+          {"redacted", side.redacted},
+          {"settings", texts_json(side.settings)}};
 }
 
 Json fingerprint_change_json(const FingerprintChange& change) {

@@ -47,6 +47,7 @@ std::string side_line(const char* what, const RunSide& side) {
   std::string line = fmt::format("- {}: run {}, {}", what, code(side.id), code(side.target));
   if (!side.label.empty()) line += ", " + code(side.label);
   if (side.redacted) line += ", redacted";
+  if (!side.settings.empty()) line += ", all cells " + code(settings_text(side));
   return line + fmt::format(", fingerprint {}\n",
                             code(side.fingerprint.id.empty() ? "none" : side.fingerprint.id, 16));
 }

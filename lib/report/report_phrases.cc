@@ -29,6 +29,12 @@ std::string first_position(const std::vector<int32_t>& ascending) {
   return ascending.empty() ? "-" : fmt::format("{}", ascending.front());
 }
 
+std::string settings_text(const RunSide& side) {
+  std::string out;
+  for (const std::string& setting : side.settings) out += (out.empty() ? "" : ", ") + setting;
+  return out;
+}
+
 std::string state_words(const CellComparison& cell) {
   if (!cell.complete) return "incomplete";
   if (!cell.exercised) return "not exercised";

@@ -16,6 +16,7 @@ std::string drift_text(
     const std::optional<Drift>& drift);             // "1.2e-05 nat, 3 ulp"; "-" where unknown
 std::string nats_text(std::optional<double> nats);  // "0.0126"
 std::string first_position(const std::vector<int32_t>& ascending);  // "-" when empty
+std::string settings_text(const RunSide& side);       // "engine.threads=1, load.concurrency=8"
 std::string state_words(const CellComparison& cell);  // "ok", "not exercised", "incomplete"
 
 // Three significant digits, never as a power of ten: "37.4", "2364".

@@ -5,6 +5,7 @@
 #include "report/report.h"
 #include "report/report_phrases.h"
 #include "report/text_table.h"
+#include "report/text_wrap.h"
 #include "report/untrusted_text.h"
 
 namespace isobit {
@@ -49,6 +50,21 @@ std::vector<std::string> cell_row(const RunComparison& comparison, const CellCom
           state_words(cell)};
 }
 
+std::string settings_line(const char* whose, const RunSide& side) {
+  if (side.settings.empty()) return {};
+  const std::string prefix = fmt::format("{}: ", whose);
+  return prefix + wrapped_text(visible_text(settings_text(side), 400), prefix.size());
+}
+
+// What names of cells leave out.
+std::string settings_lines(const RunComparison& comparison) {
+  const RunSide& base = comparison.base;
+  const RunSide& candidate = comparison.candidate;
+  if (base.settings == candidate.settings) return settings_line("all cells", candidate);
+  return settings_line("all cells of the base", base) +
+         settings_line("all cells of the candidate", candidate);
+}
+
 }  // namespace
 
 std::string cells_table(const RunComparison& comparison) {
@@ -58,7 +74,7 @@ std::string cells_table(const RunComparison& comparison) {
                                             {"missing", Align::kRight}, {"state", Align::kLeft}};
   std::vector<std::vector<std::string>> rows;
   for (const CellComparison& cell : comparison.cells) rows.push_back(cell_row(comparison, cell));
-  return text_table(columns, rows);
+  return text_table(columns, rows) + settings_lines(comparison);
 }
 
 std::string axes_table(const RunComparison& comparison) {

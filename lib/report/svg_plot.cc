@@ -57,7 +57,8 @@ std::vector<double> tick_values(const PlotAxis& axis, int n) {
   const double rough = span / n;
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
   const double ratio = rough / power;
-  const double step = power * (ratio <= 1 ? 1 : ratio <= 2 ? 2 : ratio <= 5 ? 5 : 10);
+  const double round = power * (ratio <= 1 ? 1 : ratio <= 2 ? 2 : ratio <= 5 ? 5 : 10);
+  const double step = axis.is_whole ? std::max(round, 1.0) : round;
   const auto first = static_cast<int64_t>(std::ceil(axis.low / step - 1e-9));
   for (int64_t i = first; static_cast<double>(i) * step <= axis.high + step * 1e-9; ++i)
     out.push_back(static_cast<double>(i) * step);

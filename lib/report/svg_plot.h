@@ -20,6 +20,7 @@ struct PlotAxis {
   double high = 1;
   Scale scale = Scale::kLinear;
   bool is_percent = false;  // ticks as "50 %" of values 0 to 1
+  bool is_whole = false;    // counts: no ticks between whole numbers
 };
 
 // Round values inside [low, high], at most about `n`: 1, 2 or 5 times a power of ten; on a log

@@ -40,10 +40,11 @@ std::string figure_cell(const RuleUnit& unit, const Metric& metric) {
   return figure.counted.empty() ? value : value + ": " + figure.counted;
 }
 
-// "load.concurrency=8 (and 2 more)": the unit that decides, and how many others were looked at.
+// "load.concurrency=8 (the worst of 3)": the unit that decides, and how many were looked at.
 std::string unit_cell(const RuleResult& result, const RuleUnit& unit) {
   const size_t others = result.units.size() - 1;
-  return others == 0 ? unit.unit : fmt::format("{} (of {})", unit.unit, result.units.size());
+  return others == 0 ? unit.unit
+                     : fmt::format("{} (the worst of {})", unit.unit, result.units.size());
 }
 
 std::string verdict_cell(const RuleResult& result, const RuleUnit* unit) {

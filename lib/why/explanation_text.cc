@@ -80,16 +80,31 @@ std::string step_line(const char* side, const std::optional<StepComposition>& st
   return out + "\n";
 }
 
+// "matmul (head) after the last layer": what precedes and follows the layers belongs to none.
+std::string place_words(Operator op, int64_t layer) {
+  if (op == Operator::kEmbed) return name(op);
+  return is_of_logits(op) ? fmt::format("{} after the last layer", name(op))
+                          : fmt::format("{} of layer {}", name(op), layer);
+}
+
+// Between values of opposite sign a count of ulp says only how far both are from zero.
+std::string distance_words(float reference, float candidate, std::optional<uint32_t> ulp) {
+  if (!ulp) return "not comparable in ulp";
+  if (std::signbit(reference) == std::signbit(candidate)) return fmt::format("{} ulp", *ulp);
+  return fmt::format("{:.3g} apart, across zero",
+                     std::abs(static_cast<double>(reference) - static_cast<double>(candidate)));
+}
+
 std::string first_words(const Explanation& e) {
   const OperatorDifference& d = *e.first;
-  std::string out = fmt::format(
-      "\nfirst operator that differs: {} of layer {}, at position {} ({} token), element {}\n",
-      name(d.op), d.layer, d.position, d.position < e.n_prompt_tokens ? "prompt" : "output",
-      d.element);
+  std::string out =
+      fmt::format("\nfirst operator that differs: {}, at position {} ({} token), element {}\n",
+                  place_words(d.op, d.layer), d.position,
+                  d.position < e.n_prompt_tokens ? "prompt" : "output", d.element);
   out += fmt::format("  reference {} ({:.9g}), candidate {} ({:.9g})", bits_text(d.reference),
                      static_cast<double>(d.reference), bits_text(d.candidate),
                      static_cast<double>(d.candidate));
-  out += e.first_ulp ? fmt::format(": {} ulp\n", *e.first_ulp) : ": not comparable in ulp\n";
+  out += ": " + distance_words(d.reference, d.candidate, e.first_ulp) + "\n";
   return out + step_line("reference", e.reference_step) + step_line("candidate", e.candidate_step);
 }
 
@@ -116,9 +131,10 @@ std::string drift_words(const Explanation& e) {
   const OperatorDrift* largest = e.largest_drift();
   if (!largest) return {};
   std::string out = fmt::format(
-      "at the diverging position: largest difference in {} of layer {}: {} ulp (element {}: {} "
-      "against {}); {} of {} elements differ\n",
-      name(largest->op), largest->layer, largest->ulp, largest->element,
+      "at the diverging position: largest difference in {}: {} (element {}: {} against {}); {} of "
+      "{} elements differ\n",
+      place_words(largest->op, largest->layer),
+      distance_words(largest->reference, largest->candidate, largest->ulp), largest->element,
       bits_text(largest->reference), bits_text(largest->candidate), largest->n_different,
       largest->n_elements);
   const OperatorDrift& logits = e.drifts.back();

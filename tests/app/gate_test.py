@@ -222,6 +222,12 @@ class Gate(ProgramTest):
         self.run_audit(*AXIS, "--prompts", "edge")
         self.assertIn("the prompts and their parameters must be the same", self.gate(expect=6).out)
 
+    def test_6_names_the_parameter_that_differs(self):
+        self.run_audit(*AXIS)
+        self.isobit("run", TINY, *AXIS, "--max-tokens", "5", "--store", self.store, expect=0)
+        for text in (self.gate(expect=6).out, self.isobit("compare", "latest~1", "latest", "--store", self.store, expect=0).err):
+            self.assertIn("(max_tokens: 8 against 5 in 8 requests)", " ".join(text.split()))
+
     def test_4_for_nothing_in_common(self):
         self.run_audit(*AXIS)
         self.run_audit(*AXIS, "--prompts", "edge")

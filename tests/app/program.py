@@ -19,6 +19,11 @@ class Result:
         self.err = done.stderr.decode("utf-8", "replace")
 
     @property
+    def prose(self):
+        """What was printed, wherever its lines are wrapped."""
+        return " ".join(self.out.split())
+
+    @property
     def json(self):
         return json.loads(self.out)
 

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import sqlite3
 import unittest
@@ -144,6 +145,49 @@ class Formats(FormatsTest):
         self.assertEqual({c[1]["file"] for c in runner_commands(result.err)}, {policy})
         self.gate("--policy", policy, *OUTPUTS, "--location", "p.json", expect=5)
         self.hold_to_schemas()
+
+    def test_tokens_are_text_as_long_as_the_recorded_checkpoint_is_there(self):
+        model = self.path("model")
+        shutil.copytree(TINY, model)
+        for _ in range(2):
+            self.run_audit(*AXIS, model=model)
+        self.flip_a_token()
+        said = "tokens are shown as numbers"
+        self.assertNotIn(said, self.gate("-o", "with.md", expect=1).err)
+        shutil.copytree(TINY, self.path("other"))
+        self.assertNotIn(said, self.isobit("report", "latest~1", "latest", "--store", self.store, "--model", "other", "-o", "named.md", expect=0).err)
+        self.assertEqual(self.read("with.md"), self.read("named.md"))
+        shutil.rmtree(model)
+        self.gate("-o", "without.md", expect=1)
+        self.assertNotEqual(self.read("with.md"), self.read("without.md"))
+
+    def test_a_checkpoint_that_is_another_now_lends_no_text(self):
+        model = self.path("model")
+        shutil.copytree(TINY, model)
+        for _ in range(2):
+            self.run_audit(*AXIS, model=model)
+        self.flip_a_token()
+        with open(os.path.join(model, "tokenizer.json"), encoding="utf-8") as file:
+            tokenizer = json.load(file)
+        vocabulary = tokenizer["model"]["vocab"]
+        a, b = [word for word in vocabulary if re.fullmatch("\u0120[a-z]{6,}", word)][:2]
+        vocabulary[a], vocabulary[b] = vocabulary[b], vocabulary[a]
+        with open(os.path.join(model, "tokenizer.json"), "w", encoding="utf-8") as file:
+            json.dump(tokenizer, file)
+        self.assertIn("has another tokenizer", self.gate("-o", "r.md", expect=1).err)
+        os.remove(os.path.join(model, "tokenizer.json"))
+        os.mkfifo(os.path.join(model, "tokenizer.json"))
+        self.assertIn("tokens are shown as numbers", self.gate("-o", "r.md", expect=1).err)
+
+    def test_a_gate_page_shows_the_trend_and_its_commands_name_the_store(self):
+        self.two_runs()
+        self.two_runs()
+        self.flip_a_token()
+        self.gate("-o", "r.html", expect=1)
+        page = self.read("r.html").decode()
+        self.assertIn("Trend over runs", page)
+        self.assertIn("The last 4 runs", page)
+        self.assertIn(self.store, page)
 
     def test_the_summary_keeps_what_the_step_wrote_before(self):
         self.run_audit(*AXIS)

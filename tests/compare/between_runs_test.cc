@@ -123,6 +123,45 @@ TEST_CASE("a setting that one run changed for all its cells does not hide that t
   CHECK(comparison.totals.bit_matches == 12);
 }
 
+TEST_CASE("cells of one name at other values of an axis are not the same cell") {
+  RunRecord candidate = candidate_run();  // recorded from the other end: its reference is at 32
+  const char* values[] = {"32", "8", "1"};
+  for (size_t i = 0; i < 3; ++i) candidate.cells[i].values["load.concurrency"] = values[i];
+  candidate.cells[2].name = "load.concurrency=1";
+  const RunComparison comparison = compare_runs(clean_run(), candidate);
+  REQUIRE(comparison.cells.size() == 3);
+  for (const CellComparison& cell : comparison.cells) CHECK(cell.changed_values.empty());
+}
+
+TEST_CASE("a cell keeps its counterpart by name where the other run varies more axes") {
+  RunRecord candidate = candidate_run();
+  for (CellRecord& cell : candidate.cells) cell.values["engine.chunked_prefill"] = "off";
+  CellRecord more = candidate.cells[0];
+  more.index = 3;
+  more.name = "engine.chunked_prefill=16";
+  more.values["engine.chunked_prefill"] = "16";
+  candidate.cells.push_back(more);
+  const RunComparison comparison = compare_runs(clean_run(), candidate);
+  CHECK(comparison.cells.size() == 3);
+  CHECK(comparison.cells_only_in_base.empty());
+  CHECK(comparison.cells_only_in_candidate ==
+        std::vector<std::string>{"engine.chunked_prefill=16"});
+}
+
+TEST_CASE("scenarios correspond by name, whatever their values have become") {
+  RunRecord base = clean_run(), candidate = candidate_run();
+  for (RunRecord* run : {&base, &candidate}) run->cells[2].name = "rush hour";
+  candidate.cells[2].values["load.concurrency"] = "64";
+  CHECK(compare_runs(base, candidate).cells.size() == 3);
+}
+
+TEST_CASE("what every cell was given alike is told of a run, since names leave it out") {
+  RunRecord run = clean_run();
+  for (CellRecord& cell : run.cells) cell.values["engine.threads"] = "1";
+  CHECK(compare_within_run(run).candidate.settings == std::vector<std::string>{"engine.threads=1"});
+  CHECK(compare_within_run(clean_run()).candidate.settings.empty());
+}
+
 TEST_CASE(
     "a sample that the candidate lost is missing, and so is one that only the candidate has") {
   RunRecord candidate = candidate_run();

@@ -81,7 +81,31 @@ TEST_CASE("one at a time, an axis that needs company varies at the largest concu
                              "load.concurrency=32,load.neighbours=longer"});
   CHECK(plan.left_out.empty());
   const Plan set = one_at_a_time({"load.position=first,last"}, {"load.concurrency=4"});
-  CHECK(names(set) == Names{"load.concurrency=4", "load.concurrency=4,load.position=last"});
+  CHECK(names(set) == Names{"reference", "load.position=last"});
+}
+
+TEST_CASE("cells are named by what they change, not by what all of them were given") {
+  const Plan plan = grid({"load.concurrency=8,1", "engine.kernel_set=cpu-adaptive,reference"},
+                         {"load.concurrency=8", "engine.threads=1"});
+  CHECK(names(plan) == Names{"reference", "load.concurrency=1", "engine.kernel_set=reference",
+                             "load.concurrency=1,engine.kernel_set=reference"});
+}
+
+TEST_CASE("a stored plan whose cells are named beside the defaults still gives those cells") {
+  const PlanSpec spec =
+      spec_of({"engine.chunked_prefill=off,16"}, {"engine.kernel_set=cpu-adaptive"});
+  const Plan older = make_plan(spec, CellNaming::kBesideDefaults);
+  CHECK(names(older) == Names{"engine.kernel_set=cpu-adaptive",
+                              "engine.chunked_prefill=16,engine.kernel_set=cpu-adaptive"});
+  for (const Plan& plan : {older, make_plan(spec)}) {
+    const Plan back = plan_from_json(canonical_json(plan_to_json(plan)), "the run");
+    CHECK(names(back) == names(plan));
+    CHECK(back.order == plan.order);
+  }
+  Json stored = plan_to_json(older);
+  stored["cells"][1]["name"] = "engine.chunked_prefill=16";  // one name of either rule
+  CHECK_THROWS_WITH_AS(plan_from_json(stored.dump(), "the run"),
+                       doctest::Contains("other cells than were stored"), Error);
 }
 
 TEST_CASE("in a grid, combinations that cannot happen are left out with the reason") {
@@ -154,8 +178,7 @@ TEST_CASE("flags replace what the matrix file says about the same axis") {
   const std::vector<std::string> axis{"load.concurrency=1,4"}, set{"engine.chunked_prefill=32"};
   apply_axis_flags(spec, axis, set);
   spec.design = Design::kGrid;
-  CHECK(names(make_plan(spec)) ==
-        Names{"engine.chunked_prefill=32", "load.concurrency=4,engine.chunked_prefill=32"});
+  CHECK(names(make_plan(spec)) == Names{"reference", "load.concurrency=4"});
 }
 
 TEST_CASE("bad flags and designs are refused by name") {
