@@ -1,4 +1,5 @@
-"""Every isobit command of the README, run as written. help_test.py does so with the examples of --help."""
+"""Every isobit command of the README and of docs/runs.md, run as written. help_test.py does so with the examples of --help,
+policies_document_test.py with docs/policies.md."""
 
 import os
 import re
@@ -31,13 +32,15 @@ EXAMPLE_ARGUMENTS = {
 
 
 def readme_commands():
-    with open(os.path.join(SOURCE, "README.md"), encoding="utf-8") as f:
-        text = f.read()
+    text = ""
+    for name in ("README.md", "docs/runs.md"):
+        with open(os.path.join(SOURCE, name), encoding="utf-8") as f:
+            text += f.read() + "\n"
     blocks = re.findall(r"^```\n(.*?)^```", text, re.M | re.S)
     lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines() if line.startswith("isobit ")]
     rows = re.findall(r"^\| `(isobit [^`]+)` \|", text, re.M)
     spoken = [c for c in re.findall(r"`(isobit [^`]+)`", text) if "--resume" in c]
-    return lines, rows, spoken
+    return list(dict.fromkeys(lines)), rows, list(dict.fromkeys(spoken))
 
 
 class Readme(ProgramTest):
