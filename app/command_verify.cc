@@ -123,7 +123,8 @@ std::string result_text(const VerificationResult& r, const std::string& file, in
   std::vector<std::vector<std::string>> rows;
   for (const DigestCheck& check : r.digests) {
     const std::string& shown = check.expected.empty() ? check.found : check.expected;
-    rows.push_back({finding_text(check.finding), shown.substr(0, 12), check.what});
+    rows.push_back(
+        {finding_text(check.finding), is_sha256_hex(shown) ? shown.substr(0, 12) : "", check.what});
   }
   out +=
       "\n" +
