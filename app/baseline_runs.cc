@@ -47,7 +47,7 @@ void store_run(Store& store, const RunRecord& run) {
 
 BaselineFile load_baseline_file(const std::string& path) {
   BaselineFile file = read_baseline_file(read_file(path), path);
-  require_sound_claims(file.run, "baseline '" + path + "'");
+  require_whole_run(file.run, "baseline '" + path + "'");
   return file;
 }
 

@@ -48,7 +48,7 @@ bool is_bundle_file(const std::string& path) {
 RunBundle load_bundle(const std::string& path) {
   const std::string where = "bundle '" + path + "'";
   RunBundle bundle = read_bundle(read_file(path, kMaxBundleBytes), where);
-  for (const RunRecord& run : bundle.runs) require_sound_claims(run, where);
+  for (const RunRecord& run : bundle.runs) require_whole_run(run, where);
   return bundle;
 }
 

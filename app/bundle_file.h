@@ -13,7 +13,7 @@ inline constexpr size_t kMaxBundleBytes = size_t{8} << 30;
 bool is_bundle_file(const std::string& path);
 
 // Throws Error(environment) for a damaged one, and for a run whose rows do not bear out what it
-// says of itself.
+// says of itself, or that lacks answers.
 RunBundle load_bundle(const std::string& path);
 
 // "latest", "latest~1", an id or a unique beginning of one. Throws Error(usage) naming the runs

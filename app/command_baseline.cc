@@ -11,6 +11,7 @@
 #include "app/exit_codes.h"
 #include "app/policy_argument.h"
 #include "app/recording_lock.h"
+#include "app/run_claims.h"
 #include "app/run_refs.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -230,6 +231,7 @@ int export_file(const BaselineArguments& a, Session& session) {
   Store store = Store::open(session.flags.store, StoreMode::kRead);
   const Baseline baseline = store.baseline_history(a.name).front();
   const RunRecord run = store.load_run(baseline.run_id);
+  require_whole_run(run, "store '" + session.flags.store + "'");  // nobody could import it
   const std::string text = baseline_file_text({.name = baseline.name,
                                                .version = baseline.version,
                                                .created = baseline.created,

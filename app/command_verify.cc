@@ -98,6 +98,22 @@ const char* finding_text(DigestFinding finding) {
   return "";
 }
 
+// What differs, with both sides.
+std::string differences_text(const VerificationResult& r) {
+  constexpr size_t kMaxShown = 200;
+  const auto shown = [&](const std::string& text) {
+    return text.empty() ? "nothing" : visible_text(text, kMaxShown);
+  };
+  std::string out;
+  for (const DigestCheck& check : r.digests) {
+    const bool says_both = !check.expected.empty() || !check.found.empty();
+    if (check.finding != DigestFinding::kDiffers || !says_both) continue;
+    out += fmt::format("\n{}:\n  expected {}\n  found    {}\n", printable(check.what),
+                       shown(check.expected), shown(check.found));
+  }
+  return out;
+}
+
 std::string result_text(const VerificationResult& r, const std::string& file, int code) {
   std::string out =
       fmt::format("{}: {}\nsignature: {}\n", printable(file), r.kind, signature_text(r));
@@ -107,11 +123,13 @@ std::string result_text(const VerificationResult& r, const std::string& file, in
   std::vector<std::vector<std::string>> rows;
   for (const DigestCheck& check : r.digests) {
     const std::string& shown = check.expected.empty() ? check.found : check.expected;
-    rows.push_back({finding_text(check.finding), shown.substr(0, 12), check.what});
+    rows.push_back(
+        {finding_text(check.finding), is_sha256_hex(shown) ? shown.substr(0, 12) : "", check.what});
   }
   out +=
       "\n" +
       text_table({{"digest", Align::kLeft}, {"sha256", Align::kLeft}, {"of", Align::kLeft}}, rows);
+  out += differences_text(r);
   if (code != kOk) return out + "\nNOT verified\n";
   const auto n_not_given =
       std::ranges::count(r.digests, DigestFinding::kNotGiven, &DigestCheck::finding);

@@ -64,6 +64,26 @@ std::string summary_with(const std::string& path, const std::string& report) {
   return text + report;
 }
 
+// Findings are shown at files of the repository, by their path from its top.
+bool leaves_the_repository(const fs::path& path) {
+  const fs::path plain = path.lexically_normal();
+  return plain.is_absolute() || plain.empty() || *plain.begin() == "..";
+}
+
+void check_location(const std::string& location) {
+  if (location.empty() || !leaves_the_repository(location)) return;
+  throw Error(ErrorCode::usage, "--location '" + location + "' is no file of the repository",
+              "give its path from the repository's top, such as deploy/model.json");
+}
+
+// A policy's file, named from anywhere: seen from this folder, where it lies in it.
+std::string location_from_here(const std::string& path) {
+  std::error_code ignored;
+  const fs::path whole = fs::absolute(path, ignored).lexically_normal();
+  const fs::path seen = whole.lexically_relative(fs::current_path(ignored));
+  return seen.empty() || leaves_the_repository(seen) ? "isobit.json" : seen.string();
+}
+
 }  // namespace
 
 void declare_outputs(CLI::App& app, OutputArguments& a) {
@@ -83,6 +103,7 @@ void declare_outputs(CLI::App& app, OutputArguments& a) {
 }
 
 void check_outputs(const OutputArguments& a) {
+  check_location(a.location);
   for (const std::string& file : a.files) report_format_of(file);
   for (const std::string& file : a.files) require_writable(file);
   if (!a.summary.empty()) require_writable(a.summary);
@@ -98,7 +119,7 @@ ReportInput report_input(const OutputArguments& a, const ReportedRuns& runs,
                     .tails = divergence_tails(runs.base, runs.candidate, runs.comparison, kTails),
                     .next_command = {},
                     .measures = measure_run(runs.candidate),
-                    .location = a.location.empty() ? default_location : a.location,
+                    .location = a.location.empty() ? location_from_here(default_location) : a.location,
                     .tool_version = version_number()};
   if (differs || !a.model.empty())
     input.token_texts = token_texts(runs.base, a.model, session.console);

@@ -1,9 +1,16 @@
 #include "app/run_claims.h"
 
+#include <map>
+#include <optional>
+#include <set>
+
 #include "app/prompt_requests.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "fingerprint/fingerprint_id.h"
 #include "matrix/plan_file.h"
+#include "record/answer_counts.h"
+#include "record/fact_bounds.h"
 
 namespace isobit::app {
 namespace {
@@ -13,10 +20,54 @@ std::string differs(const std::string& what, const std::string& stored, const st
          found.substr(0, 12);
 }
 
+std::optional<uint64_t> planned_repeats(const std::string& plan_json) {
+  const Json plan = parse_json(plan_json, "its plan", {.max_depth = 16});
+  if (!plan.is_object() || !plan.contains("matrix") || !plan["matrix"].is_object() ||
+      !plan["matrix"].contains("repeats") || !plan["matrix"]["repeats"].is_number_unsigned())
+    return std::nullopt;
+  return plan["matrix"]["repeats"].get<uint64_t>();
+}
+
+// Every complete cell was executed as often as its plan asks for. One that has no answers at all is
+// left to whoever counts them.
+std::string cell_without_repeats(const RunRecord& run) {
+  const auto planned = planned_repeats(run.plan_json);
+  if (!planned) return "its plan says no number of repeats";
+  std::map<int32_t, std::set<int32_t>> repeats;  // by cell
+  for (const SampleRecord& s : run.samples) repeats[s.cell_index].insert(s.repeat);
+  for (const auto& [cell, found] : repeats) {
+    const CellRecord& c = run.cells[static_cast<size_t>(cell)];
+    if (!c.complete || found.size() == *planned) continue;
+    return "cell " + std::to_string(cell) + " ('" + c.name + "') has answers of " +
+           std::to_string(found.size()) + " repeats, its plan asks for " + std::to_string(*planned);
+  }
+  return {};
+}
+
+// What the plan says of cells and repeats.
+std::vector<std::string> unlike_plan(const RunRecord& run) {
+  try {
+    const std::string cell = first_cell_unlike_plan(run.plan_json, run.cells, "its plan");
+    if (!cell.empty()) return {cell};
+    const std::string repeats = cell_without_repeats(run);
+    if (!repeats.empty()) return {repeats};
+  } catch (const Error& e) {
+    return {e.message()};
+  }
+  return {};
+}
+
+void require_none(const std::vector<std::string>& broken, const RunRecord& run,
+                  const std::string& where) {
+  if (broken.empty()) return;
+  throw Error(ErrorCode::environment, where + ", run " + run.id + ": " + broken.front(),
+              "the file was changed by something else than isobit; see isobit store check");
+}
+
 }  // namespace
 
 std::vector<std::string> broken_claims(const RunRecord& run) {
-  std::vector<std::string> broken;
+  std::vector<std::string> broken = facts_out_of_bounds(run);
   if (run.id.size() < 8 || run.id.find_first_not_of("0123456789abcdef") != std::string::npos)
     broken.push_back("its id is not one that isobit gives");
   const std::string fingerprint = fingerprint_id(run.fingerprint.items);
@@ -27,20 +78,17 @@ std::vector<std::string> broken_claims(const RunRecord& run) {
     if (prompts != run.prompts_digest)
       broken.push_back(differs("the digest of its prompts", run.prompts_digest, prompts));
   }
-  try {
-    const std::string cell = first_cell_unlike_plan(run.plan_json, run.cells, "its plan");
-    if (!cell.empty()) broken.push_back(cell);
-  } catch (const Error& e) {
-    broken.push_back(e.message());
-  }
+  for (std::string& sentence : unlike_plan(run)) broken.push_back(std::move(sentence));
   return broken;
 }
 
 void require_sound_claims(const RunRecord& run, const std::string& where) {
-  const std::vector<std::string> broken = broken_claims(run);
-  if (broken.empty()) return;
-  throw Error(ErrorCode::environment, where + ", run " + run.id + ": " + broken.front(),
-              "the file was changed by something else than isobit; see isobit store check");
+  require_none(broken_claims(run), run, where);
+}
+
+void require_whole_run(const RunRecord& run, const std::string& where) {
+  require_sound_claims(run, where);
+  require_none(wrong_answer_counts(run), run, where);
 }
 
 }  // namespace isobit::app

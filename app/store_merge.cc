@@ -35,9 +35,16 @@ void remove_unused(const std::string& path) {
   }
 }
 
-// All of it or nothing.
+// All of it or nothing: to open a store for recording changes its bytes already, so conflicts are
+// looked for before that.
 MergeResult merge_into(const std::string& path, const MergeSource& source) {
   const bool is_new = !fs::exists(path);
+  std::error_code ignored;
+  if (!is_new && fs::file_size(path, ignored) > 0 && !ignored) {
+    MergeResult refused;
+    refused.conflicts = Store::open(path, StoreMode::kRead).merge_conflicts(source);
+    if (!refused.conflicts.empty()) return refused;
+  }
   try {
     std::optional<RecordingLock> lock;  // before the store, so that it goes after it
     Store store = Store::open(path, StoreMode::kRecord);
@@ -167,6 +174,7 @@ int StoreExchange::export_runs(Session& session) const {
   Json runs = Json::array();
   bundle.runs = in_order_of_their_stores(runs_, session.flags.store);
   for (const RunRecord& run : bundle.runs) {
+    require_whole_run(run, "what is to be exported");  // nobody could read it
     if (run.status != "complete") session.console.say("run " + run.id + " is not complete");
     runs.push_back({{"id", run.id}, {"samples", run.samples.size()}, {"sha256", run_digest(run)}});
   }
@@ -218,7 +226,7 @@ int StoreExchange::merge_store(Session& session) const {
   for (const RunSummary& run : other.list_runs()) source.run_ids.push_back(run.id);
   source.load = [&](const std::string& id) {
     RunRecord run = other.load_run(id);
-    require_sound_claims(run, "store '" + input_ + "'");
+    require_whole_run(run, "store '" + input_ + "'");
     return run;
   };
   source.baselines = other.list_baselines();

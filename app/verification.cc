@@ -4,15 +4,19 @@
 #include <filesystem>
 
 #include "app/bundle_file.h"
+#include "app/run_claims.h"
 #include "app/statement_file.h"
 #include "app/stored_json.h"
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/shell_word.h"
 #include "fingerprint/fingerprint_id.h"
+#include "record/baseline_file.h"
 #include "statement/envelope.h"
 #include "statement/ml_bom.h"
 #include "statement/test_result.h"
+#include "statement/verdict_inside.h"
 
 namespace isobit::app {
 namespace {
@@ -101,6 +105,15 @@ void check_files(std::vector<Resource> named, const std::vector<std::string>& fi
   resources.tell_of_the_rest(out);
 }
 
+// Only of bytes that are those which were stated.
+void tell_of_disagreements(const InTotoStatement& statement, const std::string& where,
+                           std::vector<DigestCheck>& out) {
+  for (Disagreement& d : disagreements_inside(statement, where)) {
+    const DigestFinding finding = d.found ? DigestFinding::kDiffers : DigestFinding::kMissing;
+    out.push_back({std::move(d.what), finding, std::move(d.expected), d.found.value_or("")});
+  }
+}
+
 void verify_statement(const InTotoStatement& statement, const std::string& where,
                       const std::vector<std::string>& files, VerificationResult& out) {
   out.predicate_type = statement.predicate_type;
@@ -113,6 +126,7 @@ void verify_statement(const InTotoStatement& statement, const std::string& where
         compared(resource.name + " inside", sha256_of(resource), sha256_hex(*resource.content)));
     return true;
   });
+  if (out.digests_hold()) tell_of_disagreements(statement, where, out.digests);
   check_files(std::move(named), files, out.digests);
 }
 
@@ -139,30 +153,14 @@ VerificationResult verify_envelope(const Json& root, const std::string& path,
   return out;
 }
 
-// The components of a BOM say again what its items say.
-bool same_components(const Json& root, const Fingerprint& fingerprint) {
-  const Json& metadata = root.contains("metadata") ? root["metadata"] : Json();
-  if (!metadata.is_object() || !metadata.contains("component") ||
-      !metadata["component"].is_object() || !metadata["component"].contains("name") ||
-      !metadata["component"]["name"].is_string())
-    return false;
-  const Json again =
-      Json::parse(ml_bom_text({.fingerprint = fingerprint,
-                               .model_name = metadata["component"]["name"].get<std::string>(),
-                               .timestamp = ""}));
-  return again["metadata"]["component"] == metadata["component"] && root.contains("components") &&
-         again["components"] == root["components"];
-}
-
 VerificationResult verify_bom(const Json& root, const std::string& path,
                               const std::vector<std::string>& files) {
   const Fingerprint fingerprint = fingerprint_of_bom(root, path);
   VerificationResult out{.kind = "bom"};
   out.digests.push_back(
       compared("fingerprint inside", fingerprint.id, fingerprint_id(fingerprint.items)));
-  if (!same_components(root, fingerprint))
-    out.digests.push_back(
-        {"components inside, by the fingerprint", DigestFinding::kDiffers, "", ""});
+  for (const std::string& part : parts_unlike_fingerprint(root, fingerprint))
+    out.digests.push_back({part + " inside, by the fingerprint", DigestFinding::kDiffers, "", ""});
   check_files(model_files(fingerprint), files, out.digests);
   return out;
 }
@@ -176,11 +174,25 @@ VerificationResult verify_bundle(const std::string& path) {
     if (member.listed.empty()) out.digests.back().finding = DigestFinding::kNotNamed;
   }
   if (!out.digests_hold()) return out;
-  for (const RunRecord& run : load_bundle(path).runs) {
-    const std::string digest = run_digest(run);
-    out.digests.push_back({run_resource_name(run.id), DigestFinding::kSame, digest, digest});
-  }
+  const std::string where = "bundle '" + path + "'";
+  const RunBundle bundle = read_bundle(bytes, where, RunDigests::kLeftToCaller);
+  for (size_t i = 0; i < bundle.runs.size(); ++i)
+    out.digests.push_back(compared(run_resource_name(bundle.runs[i].id), bundle.listed_digests[i],
+                                   run_digest(bundle.runs[i])));
+  if (!out.digests_hold()) return out;
+  for (const RunRecord& run : bundle.runs) require_whole_run(run, where);
   return out;
+}
+
+// What else isobit writes and verifies by another command.
+[[noreturn]] void refuse_kind(const std::string& text, const std::string& path) {
+  if (begins_as_baseline_file(text))
+    throw Error(ErrorCode::environment, path + ": is a baseline file, whose run has no signature",
+                "whatever reads it checks its digests: isobit baseline import " + shell_word(path) +
+                    "; isobit baseline verify NAME then asks the model again");
+  throw Error(ErrorCode::environment,
+              path + ": is no bundle, statement, envelope or bill of materials",
+              "isobit gate --statement, store export and fingerprint --cyclonedx write them");
 }
 
 }  // namespace
@@ -210,7 +222,8 @@ VerificationResult verify_file(const std::string& path, const std::vector<std::s
                                         "' is a bundle, which holds all that it names");
     return verify_bundle(path);
   }
-  const Json root = parse_stored_json(read_file(path, kMaxStatementBytes), path);
+  const std::string text = read_file(path, kMaxStatementBytes);
+  const Json root = parse_stored_json(text, path);
   if (looks_like_envelope(root)) return verify_envelope(root, path, files, key);
   if (looks_like_bom(root)) return verify_bom(root, path, files);
   if (looks_like_statement(root)) {
@@ -220,9 +233,7 @@ VerificationResult verify_file(const std::string& path, const std::vector<std::s
     verify_statement(read_statement(root, path), path, files, out);
     return out;
   }
-  throw Error(ErrorCode::environment,
-              path + ": is no bundle, statement, envelope or bill of materials",
-              "isobit gate --statement, store export and fingerprint --cyclonedx write them");
+  refuse_kind(text, path);
 }
 
 }  // namespace isobit::app

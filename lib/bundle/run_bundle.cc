@@ -125,14 +125,20 @@ JsonMembers manifest_members(const Json& json, const std::string& where) {
   return {json, where + ": manifest.json", {kManifestMembers.begin(), kManifestMembers.end()}};
 }
 
-std::map<std::string, MemberCheck> listed_members(const JsonMembers& manifest,
-                                                  const std::string& where) {
-  std::map<std::string, MemberCheck> out;
+// A member as it is listed, and the size that it is said to have.
+struct ListedMember {
+  MemberCheck check;
+  int64_t n_bytes = 0;
+};
+
+std::map<std::string, ListedMember> listed_members(const JsonMembers& manifest,
+                                                   const std::string& where) {
+  std::map<std::string, ListedMember> out;
   for (const Json& json : manifest.array("members")) {
     const JsonMembers m(json, where + ": manifest.json: members", {"name", "bytes", "sha256"});
     const std::string& name = m.text("name");
-    static_cast<void>(m.integer("bytes"));
-    if (!out.insert({name, {name, m.text("sha256"), ""}}).second)
+    const ListedMember listed{{name, m.text("sha256"), ""}, m.integer("bytes")};
+    if (!out.insert({name, listed}).second)
       m.refuse("name", "'" + name.substr(0, 80) + "' is listed twice");
   }
   return out;
@@ -140,14 +146,18 @@ std::map<std::string, MemberCheck> listed_members(const JsonMembers& manifest,
 
 std::vector<MemberCheck> checks_of(const JsonMembers& manifest, const std::vector<TarMember>& files,
                                    const std::string& where) {
-  std::map<std::string, MemberCheck> checks = listed_members(manifest, where);
+  std::map<std::string, ListedMember> listed = listed_members(manifest, where);
   for (size_t i = 1; i < files.size(); ++i) {
-    MemberCheck& check = checks[files[i].name];
+    auto& [check, n_bytes] = listed[files[i].name];
     check.name = files[i].name;
     check.found = sha256_hex(files[i].content);
+    if (check.found == check.listed && n_bytes != static_cast<int64_t>(files[i].content.size()))
+      refuse(where, "member '" + check.name.substr(0, 100) + "' has " +
+                        std::to_string(files[i].content.size()) + " bytes, its manifest says " +
+                        std::to_string(n_bytes));
   }
   std::vector<MemberCheck> out;
-  for (auto& [name, check] : checks) out.push_back(std::move(check));
+  for (auto& [name, member] : listed) out.push_back(std::move(member.check));
   return out;
 }
 
@@ -196,12 +206,14 @@ RunRecord read_run(std::map<std::string, std::string_view>& files, const Manifes
   RunRecord run = run_from_sections(sections, where + ": runs/" + listed.id);
   if (run.id != listed.id || run.created != listed.created)
     refuse(where, "runs/" + listed.id + " holds another run than its manifest says");
-  const std::string digest = run_digest(run);
-  if (digest != listed.digest) {
-    refuse(where, "the digest of run " + run.id + " is " + digest.substr(0, 12) +
-                      ", its manifest says " + listed.digest.substr(0, 12));
-  }
   return run;
+}
+
+void require_digest(const RunRecord& run, const std::string& listed, const std::string& where) {
+  const std::string digest = run_digest(run);
+  if (digest == listed) return;
+  refuse(where, "the digest of run " + run.id + " is " + digest.substr(0, 12) +
+                    ", its manifest says " + listed.substr(0, 12));
 }
 
 }  // namespace
@@ -222,7 +234,7 @@ std::string bundle_bytes(RunBundle bundle) {
   return tar_bytes(files);
 }
 
-RunBundle read_bundle(std::string_view bytes, const std::string& where) {
+RunBundle read_bundle(std::string_view bytes, const std::string& where, RunDigests digests) {
   const std::vector<TarMember> files = read_tar(bytes, where);
   const Json json = read_manifest(files, where);
   const JsonMembers manifest = manifest_members(json, where);
@@ -232,6 +244,8 @@ RunBundle read_bundle(std::string_view bytes, const std::string& where) {
   RunBundle out;
   for (const ManifestRun& listed : runs_of(manifest, where)) {
     out.runs.push_back(read_run(left, listed, where));
+    out.listed_digests.push_back(listed.digest);
+    if (digests == RunDigests::kMustHold) require_digest(out.runs.back(), listed.digest, where);
     const size_t n = out.runs.size();
     if (n > 1 && out.runs[n - 1].created < out.runs[n - 2].created)
       refuse(where, "run " + listed.id + " is out of order");

@@ -18,7 +18,12 @@ namespace isobit {
 struct RunBundle {
   std::vector<RunRecord> runs;  // the oldest first; the last one is `latest`
   std::string policy;           // the policy's own text; empty: none was given
+  // Of a bundle that was read: what its manifest says is the digest of each of `runs`.
+  std::vector<std::string> listed_digests = {};
 };
+
+// Must a run have the digest that the manifest lists?
+enum class RunDigests { kMustHold, kLeftToCaller };
 
 // SHA-256 (hex) over everything in the run: the canonical JSON of its sections (record/run_json.h).
 std::string run_digest(const RunRecord& run);
@@ -31,7 +36,8 @@ std::string bundle_bytes(RunBundle bundle);
 // Throws Error(environment) beginning with `where` for all that bundle_bytes does not write:
 // another archive, a newer format, a member that is missing or not listed, a checksum or size that
 // differs, and all that run_from_sections refuses.
-RunBundle read_bundle(std::string_view bytes, const std::string& where);
+RunBundle read_bundle(std::string_view bytes, const std::string& where,
+                      RunDigests digests = RunDigests::kMustHold);
 
 // A member's SHA-256, as its manifest lists it and as it is; empty: not listed, or not there.
 struct MemberCheck {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "compare/conclusions.h"
+#include "compare/group_keys.h"
 #include "compare/pairing.h"
 #include "compare/recorded_samples.h"
 #include "compare/reference_noise.h"
@@ -99,9 +100,18 @@ CellMatch match_cells(const RunRecord& base, const RunRecord& candidate) {
   return match;
 }
 
+std::set<int32_t> repeats_of(const CellSide& side) {
+  std::set<int32_t> out = {0};
+  for (const SampleKey& key : side.samples.of_cell(side.cell.index) | std::views::keys)
+    out.insert(key.repeat);
+  return out;
+}
+
 // Every (prompt, choice, repeat) that either cell has, in the base run's numbering. Repeats that
 // only the base run was asked for are left out: they are its own noise. Those that only the
 // candidate was asked for are its answers too, and each is held to the base's first (pairing.h).
+// A cell that is complete has each choice of each request in every repeat that it has: what both
+// runs lack is missing as well.
 std::vector<SampleKey> expected_keys(const CellSide& base, const CellSide& candidate,
                                      const std::map<int32_t, int32_t>& prompt_map) {
   const int32_t last_repeat = candidate.samples.max_repeat();
@@ -123,6 +133,11 @@ std::vector<SampleKey> expected_keys(const CellSide& base, const CellSide& candi
     if (mine == to_base.end()) continue;
     key.prompt_index = mine->second;
     add(key);
+  }
+  if (base.cell.complete && candidate.cell.complete) {
+    for (const SampleKey& key : product(asked_choices(base.run), repeats_of(candidate))) {
+      if (prompt_map.contains(key.prompt_index)) keys.push_back(key);
+    }
   }
   return sorted_once(std::move(keys));
 }

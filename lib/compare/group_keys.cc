@@ -4,6 +4,15 @@
 
 namespace isobit {
 
+std::vector<Choice> asked_choices(const RunRecord& run) {
+  std::vector<Choice> out;
+  for (size_t i = 0; i < run.requests.size(); ++i) {
+    for (int32_t s = 0; s < run.requests[i].sampling.n; ++s)
+      out.emplace_back(static_cast<int32_t>(i), s);
+  }
+  return out;
+}
+
 std::set<int32_t> GroupKeys::all_repeats() const {
   std::set<int32_t> all = reference_repeats;
   all.insert(cell_repeats.begin(), cell_repeats.end());
@@ -14,6 +23,9 @@ std::map<int32_t, GroupKeys> keys_by_group(const RunRecord& run, const RecordedS
   std::map<int32_t, GroupKeys> groups;
   for (const CellRecord& cell : run.cells) {
     GroupKeys& group = groups[cell.reference_index];
+    if (cell.complete) {
+      for (const Choice& choice : asked_choices(run)) group.choices.push_back(choice);
+    }
     std::set<int32_t>& repeats = cell.is_reference() ? group.reference_repeats : group.cell_repeats;
     for (const auto& [key, trace] : samples.of_cell(cell.index)) {
       const int32_t n_choices = run.requests[static_cast<size_t>(key.prompt_index)].sampling.n;

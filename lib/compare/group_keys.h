@@ -1,4 +1,5 @@
-// Which samples each cell of a group should have: what its cells have recorded, taken together.
+// Which samples each cell of a group should have: what its cells have recorded, taken together, and
+// what was asked for where one of them says that it is complete.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,9 @@
 namespace isobit {
 
 using Choice = std::pair<int32_t, int32_t>;  // (prompt, sample index)
+
+// Every choice of every request, ascending.
+std::vector<Choice> asked_choices(const RunRecord& run);
 
 struct GroupKeys {
   std::vector<Choice> choices;  // ascending

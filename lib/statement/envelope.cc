@@ -62,6 +62,9 @@ Envelope read_envelope(const Json& root, const std::string& where) {
   out.payload = bytes_of(root, "payload", where);
   if (!root.contains("signatures") || !root["signatures"].is_array() || root["signatures"].empty())
     refuse(where, "\"signatures\" is no list with a signature in it");
+  if (root["signatures"].size() > kMaxSignatures)
+    refuse(where, "has " + std::to_string(root["signatures"].size()) +
+                      " signatures, expected at most " + std::to_string(kMaxSignatures));
   for (const Json& signature : root["signatures"]) {
     EnvelopeSignature& s = out.signatures.emplace_back();
     s.bytes = bytes_of(signature, "sig", where + ": signatures");

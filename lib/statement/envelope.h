@@ -17,6 +17,9 @@ namespace isobit {
 
 inline constexpr const char* kInTotoPayloadType = "application/vnd.in-toto+json";
 
+// More cost time and say no more.
+inline constexpr size_t kMaxSignatures = 64;
+
 struct EnvelopeSignature {
   std::string key_id;  // a hint that nobody vouches for; may be empty
   std::string bytes;
@@ -39,8 +42,8 @@ std::string envelope_text(const Envelope& envelope);
 
 bool looks_like_envelope(const Json& root);
 
-// Throws Error(environment) beginning with `where`. Members that DSSE does not know are ignored, as
-// it asks for.
+// Throws Error(environment) beginning with `where`, also for more than kMaxSignatures. Members that
+// DSSE does not know are ignored, as it asks for.
 Envelope read_envelope(const Json& root, const std::string& where);
 
 enum class SignatureState {

@@ -30,6 +30,11 @@ void read_digests(const Json& json, const std::string& where, Resource& out) {
       refuse(where, "the digest \"" + algorithm.substr(0, 40) + "\" is no string");
     out.digests[algorithm] = value.get<std::string>();
   }
+  const auto sha256 = out.digests.find("sha256");
+  if (sha256 == out.digests.end()) refuse(where, "has no digest \"sha256\"");
+  if (!is_sha256_hex(sha256->second))
+    refuse(where, "the digest \"sha256\" is '" + sha256->second.substr(0, 80) +
+                      "', expected 64 lower-case hexadecimal digits");
 }
 
 Resource read_resource(const Json& json, const std::string& where) {
@@ -50,6 +55,10 @@ Resource read_resource(const Json& json, const std::string& where) {
 }
 
 }  // namespace
+
+bool is_sha256_hex(std::string_view text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == text.npos;
+}
 
 Resource resource_with_content(std::string name, std::string content, std::string media_type) {
   Resource out;

@@ -27,6 +27,9 @@ struct Resource {
   Json annotations = Json::object();  // extension members begin with "isobit_"
 };
 
+// 64 lower-case hexadecimal digits.
+bool is_sha256_hex(std::string_view text);
+
 // A resource whose bytes stand in the statement, with their digest.
 Resource resource_with_content(std::string name, std::string content, std::string media_type);
 
@@ -44,8 +47,8 @@ std::string statement_text(const InTotoStatement& statement);
 bool looks_like_statement(const Json& root);
 
 // Throws Error(environment) beginning with `where`: another type, no subjects, a subject without a
-// digest, members of other types. Members that are not known are ignored, as the framework asks
-// for.
+// digest, digests without a SHA-256, members of other types. Members that are not known are
+// ignored, as the framework asks for; so are digests of other algorithms beside the SHA-256.
 InTotoStatement read_statement(const Json& root, const std::string& where);
 InTotoStatement parse_statement(std::string_view text, const std::string& where);
 

@@ -43,10 +43,6 @@ std::string value_of(const Fingerprint& f, FingerprintClass item_class, const st
   return at == f.items.end() || at->value == "absent" ? "" : at->value;
 }
 
-bool is_sha256(const std::string& text) {
-  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == text.npos;
-}
-
 Json hash_json(const std::string& sha256) {
   return {{"alg", "SHA-256"}, {"content", sha256}};
 }
@@ -68,17 +64,6 @@ Json properties_json(const Fingerprint& f) {
       out.push_back(property(kReasonProperty + item_path(item), item.reason));
   }
   return out;
-}
-
-// A version 8 UUID (RFC 9562) from what the BOM is about.
-std::string serial_number(const MlBomInput& input) {
-  std::string digits = sha256_hex("isobit ml-bom\n" + input.fingerprint.id + "\n" +
-                                  input.model_name + "\n" + input.timestamp)
-                           .substr(0, 32);
-  digits[12] = '8';
-  digits[16] = "89ab"[digits[16] % 4];
-  for (const size_t at : {8, 13, 18, 23}) digits.insert(at, "-");
-  return "urn:uuid:" + digits;
 }
 
 Json model_card(const Fingerprint& f) {
@@ -105,11 +90,11 @@ Json model_component(const MlBomInput& input) {
   const std::string root = value_of(f, FingerprintClass::kModel, "weights.stored_root");
   if (!root.empty()) out["version"] = root;
   const std::vector<Resource> files = model_files(f);
-  if (files.size() == 1 && is_sha256(files[0].digests.at("sha256")))
+  if (files.size() == 1 && is_sha256_hex(files[0].digests.at("sha256")))
     out["hashes"] = Json::array({hash_json(files[0].digests.at("sha256"))});
   Json parts = Json::array();
   for (const Resource& file : files) {
-    if (!is_sha256(file.digests.at("sha256"))) continue;
+    if (!is_sha256_hex(file.digests.at("sha256"))) continue;
     parts.push_back({{"type", "file"},
                      {"bom-ref", "model/" + file.name},
                      {"name", file.name},
@@ -128,7 +113,7 @@ Json components_json(const Fingerprint& f) {
     Json component = {{"type", kind.type},
                       {"bom-ref", std::string(name(kind.item_class)) + "/" + kind.item},
                       {"name", kind.name}};
-    if (is_sha256(value))
+    if (is_sha256_hex(value))
       component["hashes"] = Json::array({hash_json(value)});
     else
       component["version"] = value;
@@ -145,6 +130,55 @@ Json metadata_json(const MlBomInput& input) {
   if (!version.empty()) tool["version"] = version;
   out["tools"] = {{"components", Json::array({std::move(tool)})}};
   out["component"] = model_component(input);
+  return out;
+}
+
+// A version 8 UUID (RFC 9562) from all that the BOM says.
+std::string serial_number(const Json& bom) {
+  std::string digits = sha256_hex("isobit ml-bom\n" + canonical_json(bom)).substr(0, 32);
+  digits[12] = '8';
+  digits[16] = "89ab"[digits[16] % 4];
+  for (const size_t at : {8, 13, 18, 23}) digits.insert(at, "-");
+  return "urn:uuid:" + digits;
+}
+
+Json bom_of(const MlBomInput& input) {
+  Json bom = {{"bomFormat", "CycloneDX"},
+              {"specVersion", "1.6"},
+              {"serialNumber", ""},
+              {"version", 1},
+              {"metadata", metadata_json(input)},
+              {"components", components_json(input.fingerprint)},
+              {"properties", properties_json(input.fingerprint)}};
+  bom["serialNumber"] = serial_number(bom);
+  return bom;
+}
+
+// A text at a path of members; empty where there is none.
+std::string text_at(const Json& root, std::initializer_list<const char*> path) {
+  const Json* at = &root;
+  for (const char* key : path) {
+    if (!at->is_object() || !at->contains(key)) return {};
+    at = &(*at)[key];
+  }
+  return at->is_string() ? at->get<std::string>() : std::string();
+}
+
+const Json& member(const Json& object, const char* key) {
+  static const Json kNothing;
+  return object.is_object() && object.contains(key) ? object[key] : kNothing;
+}
+
+// Whatever the order of members.
+bool same(const Json& a, const Json& b) {
+  return canonical_json(a) == canonical_json(b);
+}
+
+Json own_properties(const Json& properties) {
+  Json out = Json::array();
+  for (const Json& p : properties) {
+    if (text_at(p, {"name"}).starts_with(kItemProperty)) out.push_back(p);
+  }
   return out;
 }
 
@@ -205,14 +239,7 @@ void take_property(const std::string& property_name, const std::string& value,
 }  // namespace
 
 std::string ml_bom_text(const MlBomInput& input) {
-  const Json bom = {{"bomFormat", "CycloneDX"},
-                    {"specVersion", "1.6"},
-                    {"serialNumber", serial_number(input)},
-                    {"version", 1},
-                    {"metadata", metadata_json(input)},
-                    {"components", components_json(input.fingerprint)},
-                    {"properties", properties_json(input.fingerprint)}};
-  return bom.dump(2) + "\n";
+  return bom_of(input).dump(2) + "\n";
 }
 
 bool looks_like_bom(const Json& root) {
@@ -232,6 +259,27 @@ Fingerprint fingerprint_of_bom(const Json& root, const std::string& where) {
     take_property(text("name"), p.contains("value") ? text("value") : std::string(), where, out);
   }
   if (out.id.empty()) refuse(where, "holds no fingerprint of isobit");
+  return out;
+}
+
+std::vector<std::string> parts_unlike_fingerprint(const Json& root,
+                                                  const Fingerprint& fingerprint) {
+  const Json again = bom_of({.fingerprint = fingerprint,
+                             .model_name = text_at(root, {"metadata", "component", "name"}),
+                             .timestamp = text_at(root, {"metadata", "timestamp"})});
+  const Json &metadata = member(root, "metadata"), &right = again["metadata"];
+  std::vector<std::string> out;
+  for (const char* key : {"bomFormat", "specVersion", "serialNumber", "version"}) {
+    if (!same(member(root, key), again[key])) out.emplace_back(key);
+  }
+  if (!same(member(metadata, "component"), right["component"]) ||
+      !same(member(root, "components"), again["components"]))
+    out.emplace_back("components");
+  for (const char* key : {"tools", "timestamp"}) {
+    if (!same(member(metadata, key), member(right, key))) out.emplace_back(key);
+  }
+  if (!same(own_properties(member(root, "properties")), again["properties"]))
+    out.emplace_back("properties");
   return out;
 }
 

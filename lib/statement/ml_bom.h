@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 #include "record/fingerprint_items.h"
@@ -19,6 +20,7 @@ struct MlBomInput {
   std::string timestamp;   // RFC 3339; empty: none is said
 };
 
+// The serial number follows from all the rest, reasons and sources included.
 // JSON with one member a line, ends with a newline: the same input, the same bytes.
 std::string ml_bom_text(const MlBomInput& input);
 
@@ -27,5 +29,10 @@ bool looks_like_bom(const Json& root);
 // The fingerprint that a BOM of isobit's holds, with the id that it states. Throws
 // Error(environment) beginning with `where`.
 Fingerprint fingerprint_of_bom(const Json& root, const std::string& where);
+
+// Which parts of a BOM are not what its fingerprint, its model's name and its timestamp give:
+// "components" (the model itself among them), "serialNumber", "properties", ... Members and
+// properties that isobit does not write are left alone.
+std::vector<std::string> parts_unlike_fingerprint(const Json& root, const Fingerprint& fingerprint);
 
 }  // namespace isobit

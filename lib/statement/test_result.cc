@@ -5,45 +5,17 @@
 #include "gate/policy_file.h"
 #include "report/report.h"
 #include "report/untrusted_text.h"
+#include "statement/verdict_inside.h"
 
 namespace isobit {
 namespace {
 
 constexpr const char* kJsonType = "application/json";
 
-const char* result_word(Outcome outcome) {
-  if (outcome == Outcome::kPass) return "PASSED";
-  return outcome == Outcome::kWarn ? "WARNED" : "FAILED";  // evidence that is missing is no pass
-}
-
 Resource resource_of(const std::string& name, const std::string& sha256) {
   Resource out;
   out.name = json_text(name);
   out.digests["sha256"] = json_text(sha256);
-  return out;
-}
-
-struct TestNames {
-  std::set<std::string> passed, warned, failed;
-
-  void add(Outcome outcome, const std::string& name) {
-    auto& list = outcome == Outcome::kPass ? passed : outcome == Outcome::kWarn ? warned : failed;
-    list.insert(json_text(name));
-  }
-};
-
-TestNames tests_of(const Verdict& verdict) {
-  TestNames out;
-  for (const RuleResult& rule : verdict.rules)
-    out.add(rule.outcome, rule.tier.empty() ? rule.rule.id : rule.tier + "/" + rule.rule.id);
-  const bool all_ran = verdict.outcome == Outcome::kPass || verdict.outcome == Outcome::kWarn;
-  if (all_ran && verdict.rules.empty())
-    out.add(verdict.outcome, "level-" + std::to_string(number(verdict.level)));
-  // What no rule says, such as other weights: who reads only the lists must not take it for a pass.
-  for (const Reason& reason : verdict.reasons) {
-    if (!all_ran && out.failed.empty()) out.add(reason.outcome, reason.subject);
-  }
-  if (!all_ran && out.failed.empty()) out.failed.insert(name(verdict.outcome));
   return out;
 }
 
@@ -55,7 +27,7 @@ Json list_of(const std::set<std::string>& names) {
 
 Resource verdict_resource(const TestResultInput& input) {
   const Json verdict = verdict_json(input.verdict);
-  Resource out = resource_with_content("verdict.json", canonical_json(verdict), kJsonType);
+  Resource out = resource_with_content(kVerdictResource, canonical_json(verdict), kJsonType);
   out.annotations = {{"isobit_outcome", name(input.verdict.outcome)},
                      {"isobit_level", number(input.verdict.level)}};
   if (!input.now.empty()) out.annotations["isobit_now"] = json_text(input.now);
@@ -71,7 +43,7 @@ Json configuration_json(const TestResultInput& input) {
   }
   const Json verdict = verdict_json(input.verdict);
   out.push_back(resource_json(
-      resource_with_content("policy.json", canonical_json(verdict["policy"]), kJsonType)));
+      resource_with_content(kPolicyResource, canonical_json(verdict["policy"]), kJsonType)));
   out.push_back(resource_json(verdict_resource(input)));
   return out;
 }
@@ -91,7 +63,7 @@ std::vector<Resource> model_files(const Fingerprint& fingerprint) {
   std::vector<Resource> out;
   for (const FingerprintItem& item : fingerprint.items) {
     const std::string& name = item.name;
-    const bool is_file = item.item_class == FingerprintClass::kModel && !item.value.empty() &&
+    const bool is_file = item.item_class == FingerprintClass::kModel && is_sha256_hex(item.value) &&
                          name.size() > kBegin.size() + kEnd.size() && name.starts_with(kBegin) &&
                          name.ends_with(kEnd);
     if (!is_file) continue;
@@ -108,7 +80,7 @@ InTotoStatement test_result_statement(const TestResultInput& input) {
                   resource_of(fingerprint_resource_name(run.id), run.fingerprint.id)};
   for (const Resource& file : model_files(run.fingerprint)) out.subjects.push_back(file);
   out.subjects.insert(out.subjects.end(), input.files.begin(), input.files.end());
-  const TestNames tests = tests_of(input.verdict);
+  const TestNames tests = tests_of(facts_of(input.verdict));
   out.predicate = {{"result", result_word(input.verdict.outcome)},
                    {"configuration", configuration_json(input)},
                    {"passedTests", list_of(tests.passed)},

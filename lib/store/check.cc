@@ -2,6 +2,8 @@
 #include <map>
 
 #include "base/error.h"
+#include "record/answer_counts.h"
+#include "record/fact_bounds.h"
 #include "store/migrations.h"
 #include "store/rows.h"
 #include "store/store_state.h"
@@ -60,35 +62,11 @@ void check_file(Database& database, std::vector<std::string>& problems) {
   }
 }
 
-// A complete cell has, in every repeat that it has at all, one sample for each choice of each
-// request.
-void check_counts(const RunRecord& run, std::vector<std::string>& problems) {
-  int64_t choices = 0;
-  for (const Request& r : run.requests) choices += r.sampling.n;
-  std::map<std::pair<int32_t, int32_t>, int64_t> n_samples;  // by (cell, repeat)
-  for (const SampleRecord& s : run.samples) {
-    n_samples[{s.cell_index, s.repeat}]++;
-    const Request& r = run.requests[static_cast<size_t>(s.prompt_index)];
-    if (s.trace.sample_index >= r.sampling.n) {
-      problems.push_back("run " + run.id + ": a sample of prompt " +
-                         std::to_string(s.prompt_index) + " is choice " +
-                         std::to_string(s.trace.sample_index) + " of " +
-                         std::to_string(r.sampling.n));
-    }
-  }
-  for (const CellRecord& cell : run.cells) {
-    if (cell.complete && !n_samples.contains({cell.index, 0})) n_samples[{cell.index, 0}] = 0;
-    if (!cell.complete && run.status == "complete") {
-      problems.push_back("run " + run.id + " is complete, its cell '" + cell.name + "' is not");
-    }
-  }
-  for (const auto& [key, n] : n_samples) {
-    const CellRecord& cell = run.cells[static_cast<size_t>(key.first)];
-    if (!cell.complete || n == choices) continue;
-    problems.push_back("run " + run.id + ", cell '" + cell.name + "', repeat " +
-                       std::to_string(key.second) + ": has " + std::to_string(n) +
-                       " samples, expected " + std::to_string(choices));
-  }
+void check_run(const RunRecord& run, std::vector<std::string>& problems) {
+  for (const std::string& fact : facts_out_of_bounds(run))
+    problems.push_back("run " + run.id + ": " + fact);
+  for (const std::string& count : wrong_answer_counts(run))
+    problems.push_back("run " + run.id + ": " + count);
 }
 
 }  // namespace
@@ -112,7 +90,7 @@ std::vector<std::string> Store::check() {
       keys.push_back(row.integer(0));
   });
   for (const int64_t key : keys) {
-    guarded([&] { check_counts(read_run(state_->database, key), problems); });
+    guarded([&] { check_run(read_run(state_->database, key), problems); });
   }
   if (problems.size() > kMaxProblems) {
     const size_t more = problems.size() - kMaxProblems;

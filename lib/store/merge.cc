@@ -83,18 +83,19 @@ int64_t add_rows(Database& database, int64_t run_key, const RunRecord* here,
   return n;
 }
 
+void find_run_conflicts(Database& database, const MergeSource& source,
+                        std::vector<MergeConflict>& conflicts) {
+  for (const std::string& id : source.run_ids) {
+    const auto run_key = key_of(database, id);
+    if (!run_key) continue;
+    const auto found = run_difference(read_run(database, *run_key), source.load(id));
+    if (found) conflicts.push_back({"run " + id, found->place, found->here, found->there});
+  }
+}
+
 class Merge {
  public:
   Merge(Database& database, const MergeSource& source) : database_(database), source_(source) {}
-
-  void find_run_conflicts() {
-    for (const std::string& id : source_.run_ids) {
-      const auto run_key = key_of(database_, id);
-      if (!run_key) continue;
-      const auto found = run_difference(read_run(database_, *run_key), source_.load(id));
-      if (found) result.conflicts.push_back({"run " + id, found->place, found->here, found->there});
-    }
-  }
 
   void add_runs() {
     for (const std::string& id : source_.run_ids) add_run(id);
@@ -127,10 +128,17 @@ class Merge {
 
 }  // namespace
 
+std::vector<MergeConflict> Store::merge_conflicts(const MergeSource& source) {
+  std::vector<MergeConflict> conflicts;
+  find_run_conflicts(state_->database, source, conflicts);
+  static_cast<void>(new_baselines(list_baselines(), source.baselines, conflicts));
+  return conflicts;
+}
+
 MergeResult Store::merge(const MergeSource& source) {
   Transaction transaction(state_->database);
   Merge merge(state_->database, source);
-  merge.find_run_conflicts();
+  find_run_conflicts(state_->database, source, merge.result.conflicts);
   const auto baselines = new_baselines(list_baselines(), source.baselines, merge.result.conflicts);
   if (!merge.result.conflicts.empty()) return std::move(merge.result);
   merge.add_runs();

@@ -147,6 +147,8 @@ class Store {
   // Takes in all of it or nothing: one transaction. What is there already stays as it is, so a
   // second time changes nothing; a run that one side has further than the other goes on from there.
   MergeResult merge(const MergeSource& source);
+  // What would keep a merge from happening. Changes nothing, so kRead will do.
+  std::vector<MergeConflict> merge_conflicts(const MergeSource& source);
 
   void save_comparison(const SavedComparison& comparison);
   std::vector<SavedComparison> list_comparisons();  // oldest first

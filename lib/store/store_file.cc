@@ -53,6 +53,25 @@ bool has_bytes(const fs::path& path, const char* journal) {
   return !no_journal && size > 0;
 }
 
+bool begins_as_tar(const fs::path& path) {
+  constexpr size_t kMagicAt = 257;
+  std::string begin(kMagicAt + 5, '\0');
+  std::ifstream(path, std::ios::binary)
+      .read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return begin.ends_with("ustar");
+}
+
+[[noreturn]] void refuse_other_format(const fs::path& path) {
+  if (begins_as_tar(path)) {
+    fail(path, "is no store but a bundle",
+         "isobit verify lists its runs; name it where a run is asked for (FILE.tar:latest~1), or "
+         "isobit store import FILE.tar --store NEW.db");
+  }
+  fail(path, "is not an SQLite database",
+       "give the path of an isobit store, or of a file that does not exist yet; baseline files "
+       "begin with {, bundles are tar archives");
+}
+
 void check_header(const fs::path& path, uint64_t size_bytes) {
   std::array<unsigned char, kHeaderBytes> header{};
   std::ifstream in(path, std::ios::binary);
@@ -60,11 +79,8 @@ void check_header(const fs::path& path, uint64_t size_bytes) {
     fail(path, std::string("cannot be read: ") + std::strerror(errno), "check its permissions");
   in.read(reinterpret_cast<char*>(header.data()), kHeaderBytes);
   if (in.gcount() < static_cast<std::streamsize>(sizeof kMagic) ||
-      std::memcmp(header.data(), kMagic, sizeof kMagic) != 0) {
-    fail(path, "is not an SQLite database",
-         "give the path of an isobit store, or of a file that does not exist yet; baseline files "
-         "begin with {, bundles are tar archives");
-  }
+      std::memcmp(header.data(), kMagic, sizeof kMagic) != 0)
+    refuse_other_format(path);
   if (size_bytes < kHeaderBytes)
     fail(path, "is truncated inside its header", "restore it from a copy");
   const bool unfinished = has_bytes(path, "-journal");  // the file may be ahead of its last commit

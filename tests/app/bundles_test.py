@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -54,6 +55,29 @@ class BundleTest(ProgramTest):
             data = f.read()
         end = len(data.rstrip(b"\0"))  # Python pads to 10,240 bytes; isobit's form ends with two blocks
         return self.write(name, data[: (end + 511) // 512 * 512] + bytes(1024))
+
+    def forged(self, name, change):
+        """A copy of x.isobit.tar with change(members), whose every digest was made right again."""
+
+        def vouch(members):
+            change(members)
+            manifest = json.loads(members["manifest.json"])
+            for listed in manifest["members"]:
+                content = members[listed["name"]]
+                listed.update(bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
+            for run in manifest["runs"]:
+                of = {section: members[f"runs/{run['id']}/{section}.jsonl"].splitlines() for section in ("cells", "fingerprint", "forced", "requests", "samples")}
+                of["run"] = members[f"runs/{run['id']}/run.json"].strip()
+                text = b",".join(b'"%s":%s' % (key.encode(), of[key] if key == "run" else b"[" + b",".join(of[key]) + b"]") for key in sorted(of))
+                run["sha256"] = hashlib.sha256(b"{" + text + b"}").hexdigest()
+            members["manifest.json"] = json.dumps(manifest).encode()
+
+        return self.bundle_with(name, vouch)
+
+    def one_bundle(self, *arguments):
+        self.run_audit("--axis", "load.concurrency=1,8", *arguments)
+        self.isobit("store", "export", "latest", "-o", "x.isobit.tar", "--store", self.store, expect=0)
+        return self.isobit("store", "list", "--store", self.store, "--json", expect=0).json["runs"][0]["id"]
 
 
 class Bundles(BundleTest):
@@ -133,7 +157,7 @@ class Bundles(BundleTest):
         with sqlite3.connect(self.store) as db:
             db.execute("UPDATE sample SET text = 'planted' WHERE prompt_index = 1")
         db.close()
-        before = self.content()
+        before, bytes_before = self.content(), self.read("s.db")
         conflict = self.store_json("import", "import", bundle, expect=2)["conflicts"][0]
         self.assertTrue(conflict["differs_in"].endswith(".text"))
         self.assertEqual(conflict["here"], '"planted"')
@@ -142,6 +166,7 @@ class Bundles(BundleTest):
         self.assertIn("planted", shown.out)
         self.assertIn(bundle, shown.out)
         self.assertIn("nothing was changed", shown.err)
+        self.assertEqual(self.read("s.db"), bytes_before)
         self.assertEqual(self.content(), before)
 
     def test_a_run_that_is_not_complete_travels_and_goes_on(self):
@@ -164,7 +189,7 @@ class BadBundles(BundleTest):
             # verify tells of digests that differ (1); for everything else, and everyone else, it is no bundle (3)
             self.assertIn(r.code, (1, 3) if arguments[0] == "verify" else (3,), (arguments, r.err))
             if r.code == 3:
-                self.assertIn(word, r.err)
+                self.assertIn(word, " ".join(r.err.split()))
                 self.assertIn("hint:", r.err)
         self.assertNotIn("none.db", os.listdir(self.folder))
 
@@ -218,6 +243,99 @@ class BadBundles(BundleTest):
 
         forged = self.bundle_with("forged.isobit.tar", forge)
         self.assertIn("the digest of run", self.isobit("gate", forged, forged, expect=3).err)
+        findings = self.isobit("verify", forged, "--json", expect=1).json["digests"]  # a digest differs: 1, as any other
+        self.assertEqual({d["what"] for d in findings if d["finding"] == "differs"}, {f"run/{run}"})
+
+    def test_the_digest_of_a_run_in_the_manifest_is_a_digest_like_any_other(self):
+        run = self.one_bundle()
+
+        def edit(members):
+            manifest = json.loads(members["manifest.json"])
+            manifest["runs"][0]["sha256"] = "0" * 64
+            members["manifest.json"] = json.dumps(manifest).encode()
+
+        value = self.isobit("verify", self.bundle_with("edited.isobit.tar", edit), "--json", expect=1).json
+        check_schema(value, "evidence.schema.json", "verify")
+        self.assertEqual([d["what"] for d in value["digests"] if d["finding"] == "differs"], [f"run/{run}"])
+        self.refused(self.path("edited.isobit.tar"), "the digest of run")
+
+    def test_facts_that_no_target_can_have_given_are_refused_by_their_field(self):
+        run = self.one_bundle()
+        self.isobit("verify", self.forged("same.isobit.tar", lambda m: None), expect=0)
+        samples, requests = f"runs/{run}/samples.jsonl", f"runs/{run}/requests.jsonl"
+        for member, old, new, words in (
+            (samples, rb'"tokens":\[\d+', b'"tokens":[-5', "samples[0]: tokens[0] is -5, expected 0 or more"),
+            (samples, rb'"margins":\[[^,]+', b'"margins":[-1e+30', "samples[0]: margins[0] is -1e+30, expected 0 or more"),
+            (samples, rb'"repeat":0(.*)$', rb'"repeat":1000000000\1', "repeat is 1000000000, expected 0 to 99999"),
+            (samples, rb'"logprobs":\[[^,]+', b'"logprobs":[25', "samples[0]: logprobs[0] is 25"),
+            (requests, rb'"n":1', b'"n":2000000000', "requests[0]: n is 2000000000, expected 1 to 1024"),
+        ):
+            with self.subTest(words=words):
+                def edit(members, member=member, old=old, new=new):
+                    lines = members[member].splitlines()
+                    at = len(lines) - 1 if b"1000000000" in new and member == samples else 0
+                    lines[at] = re.sub(old, new, lines[at], count=1)
+                    members[member] = b"\n".join(lines) + b"\n"
+                forged = self.forged("forged.isobit.tar", edit)
+                for arguments in (["verify", forged], ["store", "import", forged, "--store", self.path("none.db")], ["gate", forged, forged]):
+                    self.assertIn(words, " ".join(self.isobit(*arguments, expect=3, timeout=60).err.split()))
+        self.assertNotIn("none.db", os.listdir(self.folder))
+
+    def test_a_bundle_that_says_it_is_redacted_and_holds_words_is_refused(self):
+        run = self.one_bundle()
+        header = f"runs/{run}/run.json"
+        forged = self.forged("plain.isobit.tar", lambda m: m.update({header: m[header].replace(b'"redacted":false', b'"redacted":true')}))
+        for arguments in (["verify", forged], ["store", "import", forged, "--store", self.path("none.db")], ["gate", forged, forged]):
+            self.assertIn("requests[0]: ", self.isobit(*arguments, expect=3).err)
+        run = self.one_bundle("--redact")
+        self.isobit("verify", "x.isobit.tar", expect=0)
+        self.isobit("gate", "x.isobit.tar", "x.isobit.tar", expect=0)
+
+    def test_a_complete_run_without_some_of_its_answers_is_refused_and_never_passes(self):
+        run = self.one_bundle("--repeats", "2")
+        samples = f"runs/{run}/samples.jsonl"
+
+        def without(word):
+            def edit(members):
+                members[samples] = b"".join(line + b"\n" for line in members[samples].splitlines() if not word(json.loads(line)))
+            return edit
+
+        for name, word, words in (
+            ("one", lambda s: (s["cell"], s["prompt"], s["repeat"]) == (1, 3, 1), "cell 'load.concurrency=8', repeat 1: has 7 samples, expected 8"),
+            ("prompt", lambda s: s["prompt"] == 3, "repeat 0: has 7 samples, expected 8"),
+            ("cell", lambda s: s["cell"] == 1, "cell 'load.concurrency=8', repeat 0: has 0 samples, expected 8"),
+            ("repeat", lambda s: s["repeat"] == 1, "has answers of 1 repeats, its plan asks for 2"),
+        ):
+            with self.subTest(name):
+                self.refused(self.forged(name + ".isobit.tar", without(word)), words)
+        with sqlite3.connect(self.store) as db:
+            db.execute("DELETE FROM forced")
+            db.execute("DELETE FROM sample WHERE cell_index = 1 AND prompt_index = 3 AND repeat = 1")
+        db.close()
+        for level in ("0", "1", "2"):
+            verdict = self.isobit("gate", "latest", "latest", "--level", level, "--store", self.store, "--json", expect=5).json
+            self.assertEqual([r["text"] for r in verdict["reasons"]][:1], ["1 of 16 answers are missing, incomplete or failed"])
+        self.isobit("compare", "latest", "latest", "--exit-code", "--store", self.store, expect=5)
+        for arguments in (["store", "export", "latest", "-o", "less.isobit.tar"], ["store", "check"]):
+            r = self.isobit(*arguments, "--store", self.store, expect=3)
+            self.assertIn("repeat 1: has 7 samples, expected 8", " ".join((r.out + r.err).split()))
+        self.assertNotIn("less.isobit.tar", os.listdir(self.folder))
+        self.isobit("store", "merge", self.store, "--into", self.path("none.db"), expect=3)
+        self.assertNotIn("none.db", os.listdir(self.folder))
+        with sqlite3.connect(self.store) as db:
+            db.execute("DELETE FROM sample WHERE repeat = 1")
+        db.close()
+        self.assertIn("its plan asks for 2", " ".join(self.isobit("gate", "latest", "latest", "--store", self.store, expect=3).err.split()))
+
+    def test_a_baseline_without_some_of_its_answers_is_no_file_and_never_passes(self):
+        self.two_runs()
+        self.isobit("baseline", "set", "prod", "latest~1", "--store", self.store, expect=0)
+        with sqlite3.connect(self.store) as db:
+            db.execute("DELETE FROM sample WHERE prompt_index = 3 AND cell_index = 1")
+        db.close()
+        self.isobit("gate", "@prod", "latest", "--store", self.store, expect=5)
+        self.isobit("baseline", "export", "prod", "-o", "b.json", "--store", self.store, expect=3)
+        self.assertNotIn("b.json", os.listdir(self.folder))
 
     def test_a_full_disk_and_a_folder_that_is_not_writable_leave_nothing(self):
         self.two_runs()
@@ -230,6 +348,14 @@ class BadBundles(BundleTest):
         self.isobit("store", "export", "latest", "-o", "no/such/x.isobit.tar", "--store", self.store, expect=3)
         self.isobit("store", "import", bundle, "--store", self.path("no/such/new.db"), expect=3)
         self.assertEqual(sorted(os.listdir(self.folder)), before)
+
+    def test_a_bundle_given_as_a_store_is_known_for_what_it_is(self):
+        self.one_bundle()
+        for command in (["store", "list"], ["store", "check"], ["baseline", "list"]):
+            err = " ".join(self.isobit(*command, "--store", "x.isobit.tar", expect=3).err.split())
+            self.assertIn("is no store but a bundle", err)
+            self.assertIn("isobit store import", err)
+            self.assertIn("isobit verify", err)
 
     def test_words_that_name_nothing_are_2(self):
         self.two_runs()
@@ -265,9 +391,10 @@ class Merge(BundleTest):
         with sqlite3.connect(self.other) as db:
             db.execute("UPDATE run SET label = 'green' WHERE run_key = 1")
         db.close()
-        before = self.content()
+        before, bytes_before = self.content(), self.read("s.db")
         conflict = self.store_json("merge", "merge", self.other, expect=2)["conflicts"][0]
         self.assertEqual((conflict["differs_in"], conflict["here"], conflict["there"]), ("run.label", '""', '"green"'))
+        self.assertEqual(self.read("s.db"), bytes_before)
         self.assertEqual(self.content(), before)
 
     def test_stores_that_cannot_be_read_are_3_and_itself_is_2(self):

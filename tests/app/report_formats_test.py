@@ -10,6 +10,7 @@ import resource
 import shutil
 import signal
 import sqlite3
+import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
 
@@ -142,7 +143,7 @@ class Formats(FormatsTest):
         self.assertEqual(suites.get("failures"), "0")
         self.assertEqual({i["severity"] for i in json.loads(self.read("r.gl.json"))}, {"major", "minor"})
         self.assertEqual({c[0] for c in runner_commands(result.err)}, {"error", "warning"})
-        self.assertEqual({c[1]["file"] for c in runner_commands(result.err)}, {policy})
+        self.assertEqual({c[1]["file"] for c in runner_commands(result.err)}, {"p.json"})  # by its path from here
         self.gate("--policy", policy, *OUTPUTS, "--location", "p.json", expect=5)
         self.hold_to_schemas()
 
@@ -220,6 +221,27 @@ class Refusals(FormatsTest):
         for option in ("--summary", "--location"):
             self.isobit("report", "latest", "--store", "none.db", option, "", expect=2)
         self.assertEqual(os.listdir(self.folder), [])
+
+    def test_2_for_a_location_outside_the_repository_before_any_work(self):
+        for location in ("../../etc/passwd", "/etc/passwd", "a/../../b.json", "..", "./../x.json"):
+            for command in (("report", "latest"), ("gate", "latest", "latest")):
+                err = " ".join(self.isobit(*command, "--store", "none.db", "-o", "r.sarif", "--location", location, expect=2).err.split())
+                self.assertIn(f"--location '{location}' is no file of the repository", err)
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_a_policy_is_shown_by_its_path_from_here_and_not_at_all_where_it_lies_elsewhere(self):
+        for _ in range(2):
+            self.run_audit(*AXIS)
+        elsewhere = tempfile.mkdtemp(prefix="isobit-policy-")
+        self.addCleanup(shutil.rmtree, elsewhere, True)
+        text = '{"name": "p", "level": 1, "coverage": {"min_prompts": 64}}'
+        os.mkdir(self.path("deploy"))
+        for path, location in ((self.path("deploy/p.json"), "deploy/p.json"), ("deploy/../deploy/p.json", "deploy/p.json"), (os.path.join(elsewhere, "p.json"), "isobit.json")):
+            with open(os.path.join(self.folder, path), "w", encoding="utf-8") as f:
+                f.write(text)
+            self.gate("--policy", path, "-o", "r.sarif", expect=5)
+            results = json.loads(self.read("r.sarif"))["runs"][0]["results"]
+            self.assertEqual({r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for r in results}, {location})
 
     def test_3_for_a_folder_that_is_not_there_or_cannot_be_written_to(self):
         self.run_audit()

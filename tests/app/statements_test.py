@@ -140,6 +140,74 @@ class Statements(StatementTest):
         self.write("edited.json", json.dumps(statement))
         self.assertEqual(self.findings(self.verify("edited.json", expect=1))["policy.json inside"], "differs")
 
+    def sign(self, statement, name):
+        """An envelope that another program signs with the same key."""
+        payload, kind = json.dumps(statement).encode(), b"application/vnd.in-toto+json"
+        self.write("signed", b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(payload), payload))
+        subprocess.run(["openssl", "pkeyutl", "-sign", "-inkey", self.private, "-rawin", "-in", self.path("signed"), "-out", self.path("sig")],
+                       check=True, capture_output=True)
+        signature = {"keyid": "", "sig": base64.b64encode(self.read("sig")).decode()}
+        envelope = {"payloadType": kind.decode(), "payload": base64.b64encode(payload).decode(), "signatures": [signature]}
+        return self.write(name, json.dumps(envelope))
+
+    def test_a_result_that_its_verdict_does_not_give_is_1_however_well_it_is_signed(self):
+        policy = self.write("p.json", '{"name": "p", "level": 1, "coverage": {"min_prompts": 64}}')
+        self.gate("--sign-key", self.private, "--policy", policy, expect=5)
+        good = self.payload()
+        self.assertEqual(self.verify(self.sign(good, "again.json"), "--key", self.public)["result"], "FAILED")
+
+        def resource(statement, name):
+            return next(c for c in statement["predicate"]["configuration"] if c["name"] == name)
+
+        def passed(predicate):
+            predicate.update(result="PASSED")
+
+        def lists(predicate):
+            predicate.update(passedTests=predicate["passedTests"] + predicate["failedTests"], failedTests=[])
+
+        def outcome(predicate):
+            verdict = next(c for c in predicate["configuration"] if c["name"] == "verdict.json")
+            content = json.loads(base64.b64decode(verdict["content"]))
+            content["outcome"] = "pass"
+            content = json.dumps(content, separators=(",", ":"), sort_keys=True, ensure_ascii=False).encode()
+            verdict.update(content=base64.b64encode(content).decode(), digest={"sha256": hashlib.sha256(content).hexdigest()})
+            verdict["annotations"]["isobit_outcome"] = "pass"
+            predicate.update(result="PASSED")
+
+        for edit, what in ((passed, "result, by the verdict inside"), (lists, "failedTests, by the verdict inside"), (outcome, "outcome of the verdict inside, by its reasons")):
+            with self.subTest(what):
+                statement = json.loads(json.dumps(good))
+                edit(statement["predicate"])
+                for value in (self.verify(self.sign(statement, "forged.json"), "--key", self.public, expect=1),
+                              self.verify(self.write("bare.json", json.dumps(statement)), expect=1)):
+                    self.assertEqual(self.findings(value)[what], "differs")
+        for name in ("policy.json", "verdict.json"):
+            statement = json.loads(json.dumps(good))
+            statement["predicate"]["configuration"].remove(resource(statement, name))
+            value = self.verify(self.sign(statement, "less.json"), "--key", self.public, expect=1)
+            self.assertEqual((value["signature"], self.findings(value)[name + " inside"]), ("good", "missing"))
+
+    def test_digests_that_are_no_sha256_are_3(self):
+        self.gate(out="u.json")
+        statement = json.loads(self.read("u.json"))
+        for digest, words in (({"sha256": "zz"}, "expected 64 lower-case hexadecimal digits"), ({"sha256": "A" * 64}, "lower-case"), ({"md5": "a" * 32}, 'has no digest "sha256"')):
+            statement["subject"][0]["digest"] = digest
+            self.assertIn(words, " ".join(self.isobit("verify", self.write("z.json", json.dumps(statement)), expect=3).err.split()))
+
+    def test_many_signatures_are_refused_before_they_cost_time(self):
+        self.gate("--sign-key", self.private)
+        envelope = json.loads(self.read("s.json"))
+        envelope["signatures"] *= 200000
+        err = self.isobit("verify", self.write("many.json", json.dumps(envelope)), "--key", self.public, expect=3, timeout=20).err
+        self.assertIn("has 200000 signatures, expected at most 64", " ".join(err.split()))
+
+    def test_a_baseline_file_is_told_from_what_verify_reads(self):
+        self.isobit("baseline", "set", "prod", "latest", "--store", self.store, expect=0)
+        self.isobit("baseline", "export", "prod", "-o", "baseline.json", "--store", self.store, expect=0)
+        err = " ".join(self.isobit("verify", "baseline.json", expect=3).err.split())
+        self.assertIn("is a baseline file", err)
+        self.assertIn("isobit baseline verify", err)
+
     def test_a_failed_gate_says_so_and_keeps_its_exit_code(self):
         other = self.path("other")
         shutil.copytree(TINY, other)
@@ -257,6 +325,22 @@ class BillsOfMaterials(StatementTest):
         bom["metadata"]["component"]["hashes"][0]["content"] = "0" * 64
         self.write("hash.json", json.dumps(bom))
         self.assertEqual(self.findings(self.verify("hash.json", expect=1))["components inside, by the fingerprint"], "differs")
+        for property_name, value in (("isobit:fingerprint", None), ("isobit:reason:", "another"), ("isobit:", "another")):
+            bom = json.loads(self.read("bom.json"))
+            item = next(p for p in bom["properties"] if p["name"].startswith(property_name) and (value is None or p["name"] != "isobit:fingerprint"))
+            item["value"] = value or "0" * 64
+            self.verify(self.write("property.json", json.dumps(bom)), expect=1)
+        for change, part in (
+            (lambda b: b.update(serialNumber="urn:uuid:" + "0" * 8 + "-0000-8000-8000-" + "0" * 12), "serialNumber"),
+            (lambda b: b["metadata"]["component"].update(name="another"), "serialNumber"),
+            (lambda b: b["metadata"]["tools"]["components"][0].update(version="9"), "tools"),
+            (lambda b: b["metadata"].update(timestamp="2026-01-31T00:00:00Z"), "serialNumber"),
+            (lambda b: b.update(version=7), "version"),
+            (lambda b: b["metadata"]["component"]["modelCard"]["properties"][0].update(value="other"), "components"),
+        ):
+            bom = json.loads(self.read("bom.json"))
+            change(bom)
+            self.assertEqual(self.findings(self.verify(self.write("part.json", json.dumps(bom)), expect=1))[part + " inside, by the fingerprint"], "differs")
         self.isobit("verify", self.write("other.json", '{"bomFormat":"CycloneDX","specVersion":"1.6","components":[]}'), expect=3)
         self.assertIn("carries no signature", self.isobit("verify", "bom.json", "--key", self.key("k")[1], expect=2).err)
         self.assertIn("--cyclonedx", self.isobit("fingerprint", TINY, "-o", "x.json", expect=2).err)

@@ -237,3 +237,18 @@ TEST_CASE("a tar archive is told by its first bytes") {
   CHECK(!begins_as_tar("ustar"));
   CHECK(!begins_as_tar(std::string(300, 'x')));
 }
+
+TEST_CASE("a run's digest and a member's size are held against the manifest") {
+  Files files = files_of(bundle_bytes({.runs = {recorded_run()}, .policy = ""}));
+  const std::string digest = run_digest(recorded_run()), other(64, '0');
+  replace(files["manifest.json"], digest, other);
+  CHECK(has(refusal(tar_of(files)), "the digest of run run-1"));
+  const RunBundle left = read_bundle(tar_of(files), "x.tar", RunDigests::kLeftToCaller);
+  REQUIRE(left.listed_digests.size() == 1);
+  CHECK(left.listed_digests[0] == other);
+  CHECK(run_digest(left.runs[0]) == digest);
+  files = files_of(bundle_bytes({.runs = {recorded_run()}, .policy = ""}));
+  const std::string n_bytes = std::to_string(files["runs/run-1/cells.jsonl"].size());
+  replace(files["manifest.json"], "\"bytes\":" + n_bytes, "\"bytes\":9" + n_bytes);
+  CHECK(has(refusal(tar_of(files)), "bytes, its manifest says 9" + n_bytes));
+}

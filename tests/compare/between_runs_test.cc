@@ -227,3 +227,23 @@ TEST_CASE("fingerprint items that changed, appeared or became unknown are listed
   CHECK(changes[2].name == "cpu.model");
   CHECK_FALSE(changes[2].base);
 }
+
+TEST_CASE("an answer that both complete runs lost is missing, in every repeat and choice") {
+  RunRecord run = clean_run(4, 2);
+  std::erase_if(run.samples, [](const SampleRecord& s) {
+    return s.cell_index == 1 && s.prompt_index == 2 && s.repeat == 1;
+  });
+  CHECK(compare_runs(run, run).totals.missing == 1);
+  CHECK(compare_within_run(run).totals.missing == 1);
+  run = clean_run();
+  std::erase_if(run.samples, [](const SampleRecord& s) { return s.prompt_index == 2; });
+  CHECK(compare_runs(run, run).totals.missing == 3);
+  run = clean_run();
+  std::erase_if(run.samples, [](const SampleRecord& s) { return s.cell_index == 1; });
+  CHECK(compare_runs(run, run).totals.missing == 4);
+  run.cells[1].complete = false;  // it can still come
+  CHECK(compare_runs(run, run).totals.missing == 0);
+  run = clean_run();
+  for (Request& r : run.requests) r.sampling.n = 2;
+  CHECK(compare_runs(run, run).totals.missing == 12);
+}

@@ -5,6 +5,8 @@
 #include "base/json.h"
 #include "bundle/run_bundle.h"
 #include "bundle/tar_archive.h"
+#include "record/answer_counts.h"
+#include "record/fact_bounds.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace isobit::test {
@@ -31,6 +33,10 @@ std::string with_right_manifest(std::string_view input) {
 
 void read_and_write(std::string_view input) {
   const RunBundle bundle = read_bundle(input, "f");
+  for (const RunRecord& run : bundle.runs) {
+    static_cast<void>(facts_out_of_bounds(run));
+    static_cast<void>(wrong_answer_counts(run));
+  }
   const std::string bytes = bundle_bytes(bundle);
   expect(begins_as_tar(bytes), "a bundle that is not known for one");
   expect(bundle_bytes(read_bundle(bytes, "again")) == bytes,

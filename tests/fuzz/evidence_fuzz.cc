@@ -5,6 +5,7 @@
 #include "statement/envelope.h"
 #include "statement/in_toto.h"
 #include "statement/ml_bom.h"
+#include "statement/verdict_inside.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace isobit::test {
@@ -26,6 +27,7 @@ void read_said(std::string_view text) {
   const InTotoStatement statement = parse_statement(text, "f");
   static_cast<void>(configuration_of(statement, "f"));
   static_cast<void>(result_of(statement, "f"));
+  static_cast<void>(disagreements_inside(statement, "f"));
   const std::string again = statement_text(statement);
   expect(statement_text(parse_statement(again, "again")) == again,
          "a statement that does not come back as it was written");
@@ -41,7 +43,8 @@ void read_hostile(std::string_view input) {
     static_cast<void>(pre_authentication_encoding(envelope.payload_type, envelope.payload));
     read_said(envelope.payload);
   });
-  guarded([&] { static_cast<void>(fingerprint_of_bom(root, "f")); });
+  guarded(
+      [&] { static_cast<void>(parts_unlike_fingerprint(root, fingerprint_of_bom(root, "f"))); });
 }
 
 }  // namespace isobit::test

@@ -396,6 +396,19 @@ def evidence_seeds():
     payload = base64.b64encode(statement.encode()).decode()
     yield json.dumps({"payloadType": "application/vnd.in-toto+json", "payload": payload,
                       "signatures": [{"keyid": sha, "sig": "AAAA"}, {"sig": "_-8="}]}).encode()  # fmt: skip
+    verdict = {"format": "isobit.verdict", "version": 1, "outcome": "fail", "level": 1,
+               "sentence": "FAIL at level 1: x", "policy": {"level": 1},
+               "rules": [{"rule": "a", "tier": "t", "outcome": "fail"}],
+               "reasons": [{"outcome": "fail", "subject": "a", "text": "b"}]}  # fmt: skip
+    whole = json.loads(statement)
+    whole["predicate"] = {
+        "result": "FAILED", "passedTests": [], "warnedTests": [], "failedTests": ["t/a"],
+        "configuration": [
+            {"name": name, "digest": {"sha256": sha}, "annotations": {"isobit_outcome": "fail", "isobit_level": 1},
+             "content": base64.b64encode(json.dumps(content).encode()).decode()}
+            for name, content in (("policy.json", verdict["policy"]), ("verdict.json", verdict))],
+    }  # fmt: skip
+    yield json.dumps(whole).encode()
     names = ("fingerprint", "measured:model:architecture", "unknown:hardware:gpu",
              "reason:hardware:gpu")  # fmt: skip
     yield json.dumps({"bomFormat": "CycloneDX", "specVersion": "1.6", "properties": [

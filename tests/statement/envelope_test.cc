@@ -129,3 +129,11 @@ TEST_CASE("base64 has one text for each bytes") {
        {"Zm9vYmF=", "Zm9v\n", "Zg", "Zg=", "=", "====", "Zh==", "Zg==Zg==", "Z g="})
     CHECK(!base64_decoded(bad).has_value());
 }
+
+TEST_CASE("an envelope with more signatures than anybody needs is refused before one is tried") {
+  Envelope envelope = signed_envelope("type", "{}", key());
+  envelope.signatures.resize(kMaxSignatures, envelope.signatures[0]);
+  CHECK(read(envelope_text(envelope)).signatures.size() == kMaxSignatures);
+  envelope.signatures.push_back(envelope.signatures[0]);
+  CHECK(is_refused(envelope_text(envelope)));
+}

@@ -84,7 +84,8 @@ TEST_CASE("a failure that no rule says is in the list of failed tests") {
   const RunRecord run = run_with_files();
   const auto failed = [&] {
     return texts(
-        test_result_statement({.verdict = verdict, .candidate = run, .candidate_digest = "00"})
+        test_result_statement(
+            {.verdict = verdict, .candidate = run, .candidate_digest = std::string(64, '0')})
             .predicate["failedTests"]);
   };
   CHECK(failed() == Names{"incomparable"});
@@ -121,8 +122,8 @@ TEST_CASE("texts of strangers in a statement stay texts") {
   verdict.sentence = "\xfe";
   RunRecord run = run_with_files();
   run.fingerprint.items[1].name = "file.\xff.sha256";
-  const InTotoStatement s =
-      test_result_statement({.verdict = verdict, .candidate = run, .candidate_digest = "00"});
+  const InTotoStatement s = test_result_statement(
+      {.verdict = verdict, .candidate = run, .candidate_digest = std::string(64, '0')});
   CHECK(statement_text(parse_statement(statement_text(s), "s")) == statement_text(s));
 }
 
@@ -170,6 +171,39 @@ TEST_CASE("what is no statement says what is wrong") {
   CHECK(refusal("\"_type\"", "\"later\":1,\"_type\"").empty());
 }
 
+TEST_CASE("a digest is a SHA-256 of 64 lower-case hexadecimal digits, whatever else is beside it") {
+  const std::string digest(64, '1');
+  const auto refusal = [&](const std::string& to) {
+    std::string text = statement_text(statement_of(Outcome::kPass));
+    const std::string from = "{\"sha256\":\"" + digest + "\"}";
+    const size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    try {
+      static_cast<void>(parse_statement(text.replace(at, from.size(), to), "s.json"));
+    } catch (const Error& e) {
+      CHECK(e.code() == ErrorCode::environment);
+      return e.message();
+    }
+    return std::string();
+  };
+  const auto sha256 = [](const std::string& value) { return "{\"sha256\":\"" + value + "\"}"; };
+  CHECK(refusal(sha256("zz")).find("subject[0]: the digest \"sha256\" is 'zz', expected 64") !=
+        std::string::npos);
+  for (const std::string& value :
+       {std::string(64, 'A'), std::string(63, 'a'), std::string(65, 'a'), std::string(64, 'g')})
+    CHECK(!refusal(sha256(value)).empty());
+  CHECK(refusal("{\"md5\":\"" + std::string(32, 'a') + "\"}").find("has no digest \"sha256\"") !=
+        std::string::npos);
+  CHECK(
+      refusal("{\"md5\":\"" + std::string(32, 'a') + "\",\"sha256\":\"" + digest + "\"}").empty());
+}
+
+TEST_CASE("a file item that is no digest is no subject") {
+  RunRecord run = run_with_files();
+  run.fingerprint.items[1].value = "unheard of";
+  CHECK(model_files(run.fingerprint).empty());
+}
+
 TEST_CASE("a bill of materials holds the fingerprint whole") {
   const Fingerprint f = run_with_files().fingerprint;
   const auto text = [&](const std::string& now = "") {
@@ -192,6 +226,43 @@ TEST_CASE("a bill of materials holds the fingerprint whole") {
   const Fingerprint back = fingerprint_of_bom(bom, "b");
   CHECK(back.id == f.id);
   CHECK(fingerprint_json(back) == fingerprint_json(f));
+}
+
+TEST_CASE("every part of a bill of materials follows from its fingerprint, name and timestamp") {
+  const Fingerprint f = run_with_files().fingerprint;
+  const Json bom = parse_json(
+      ml_bom_text({.fingerprint = f, .model_name = "tiny", .timestamp = "2026-01-31T00:00:00Z"}),
+      "b");
+  const auto unlike = [](const Json& edited) {
+    return parts_unlike_fingerprint(edited, fingerprint_of_bom(edited, "b"));
+  };
+  CHECK(unlike(bom).empty());
+  const auto edited = [&](const char* pointer, const Json& value) {
+    Json out = bom;
+    out[Json::json_pointer(pointer)] = value;
+    return unlike(out);
+  };
+  const std::vector<std::string> serial = {"serialNumber"};
+  CHECK(edited("/serialNumber", "urn:uuid:00000000-0000-8000-8000-000000000000") == serial);
+  CHECK(edited("/metadata/timestamp", "2027-01-31T00:00:00Z") == serial);
+  CHECK(edited("/metadata/component/name", "huge") == serial);
+  CHECK(edited("/specVersion", "1.5") == std::vector<std::string>{"specVersion"});
+  CHECK(edited("/version", 2) == std::vector<std::string>{"version"});
+  CHECK(edited("/metadata/timestamp", 5) == std::vector<std::string>{"serialNumber", "timestamp"});
+  CHECK(edited("/metadata/tools/components/0/version", "9") == std::vector<std::string>{"tools"});
+  CHECK(edited("/components/1/version", "OpenSSL 9") == std::vector<std::string>{"components"});
+  Json reason = bom;
+  for (Json& p : reason["properties"]) {
+    if (p["name"].get<std::string>().starts_with("isobit:reason:")) p["value"] = "another";
+  }
+  CHECK(unlike(reason) == serial);  // the id does not cover reasons
+  Json twice = bom;
+  twice["properties"].push_back(Json(bom["properties"][0]));
+  CHECK(unlike(twice) == std::vector<std::string>{"properties"});
+  Json more = bom;
+  more["properties"].push_back({{"name", "other:x"}, {"value", "y"}});
+  more["vulnerabilities"] = Json::array();
+  CHECK(unlike(more).empty());
 }
 
 TEST_CASE("a bill of materials of another program holds no fingerprint, and says so") {

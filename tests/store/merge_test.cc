@@ -1,6 +1,9 @@
 // Two stores become one, or stay as they were.
 #include <doctest/doctest.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "record/run_json.h"
 #include "tests/store/sample_runs.h"
 
@@ -177,4 +180,26 @@ TEST_CASE("a merge that cannot end leaves the store as it was") {
   CHECK(error_of([&] { full.merge(source_of(there)); }).code() == ErrorCode::environment);
   CHECK(full.list_runs().size() == 1);
   CHECK(full.check().empty());
+}
+
+TEST_CASE("conflicts are found in a store that is only read, and leave its bytes as they are") {
+  const ScratchFolder folder;
+  filled(folder / "a.db", {"r1"}).close();
+  Store there = filled(folder / "b.db", {"r0", "r1"});
+  MergeSource source = source_of(there);
+  source.load = [&](const std::string& id) {
+    RunRecord run = there.load_run(id);
+    run.label = "another";
+    return run;
+  };
+  const auto bytes = [&] {
+    std::ifstream file(folder / "a.db", std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const std::string before = bytes();
+  const auto conflicts = Store::open(folder / "a.db", StoreMode::kRead).merge_conflicts(source);
+  REQUIRE(conflicts.size() == 1);
+  CHECK(conflicts[0].differs_in == "run.label");
+  CHECK(bytes() == before);
+  CHECK(Store::open(folder / "a.db", StoreMode::kRead).merge_conflicts(source_of(there)).empty());
 }

@@ -78,7 +78,7 @@ inline RunRecord sample_header(const std::string& id) {
   special.max_tokens = 99;
   special.n_top = 0;
   special.tags = {"a", "b\"c"};
-  special.stop = {.strings = {"\n\n", "\xc3\xa9"}, .token_ids = {5, -1}, .ignore_eos = true};
+  special.stop = {.strings = {"\n\n", "\xc3\xa9"}, .token_ids = {5, 1}, .ignore_eos = true};
   special.sampling.logit_bias = {{3, -1.5}, {9, 2.25}};
   special.sampling.seed = 0xfedcba9876543210u;
   special.sampling.seed_source = SeedSource::kRequest;
