@@ -8,6 +8,7 @@
 
 #include "app/loaded_model.h"
 #include "app/version.h"
+#include "base/appended_file.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "report/report_formats.h"
@@ -45,7 +46,7 @@ void require_writable(const std::string& path) {
 std::string summary_with(const std::string& path, const std::string& report) {
   std::error_code ignored;
   std::string text;
-  if (fs::exists(path, ignored)) text = read_file(path);
+  if (fs::exists(path, ignored)) text = read_to_append(path);
   if (text.size() + report.size() + 1 > kMaxSummaryBytes) {
     throw Error(ErrorCode::environment,
                 "the summary '" + path + "' would have more than " +
