@@ -59,6 +59,12 @@ void print_asked(const CLI::App& app, const CLI::Success& e, Console& console) {
     console.result(version ? version_text() + "\n" : help_text(words_of(named_command(app))));
 }
 
+// Where the arguments are explained.
+std::string help_of(const CLI::App& app) {
+  const std::string path = words_of(named_command(app)).path;
+  return path.empty() ? "isobit --help, or isobit COMMAND --help" : "isobit " + path + " --help";
+}
+
 // Says what was wrong, and where it helps, which command was meant.
 int report_usage(const CLI::App& app, const CLI::ParseError& e, int argc, char** argv) {
   std::string message =
@@ -70,10 +76,7 @@ int report_usage(const CLI::App& app, const CLI::ParseError& e, int argc, char**
     message =
         fmt::format("unknown command '{}'{}", printable(argv[1]), did_you_mean(argv[1], names));
   }
-  const std::string path = words_of(named_command(app)).path;
-  write_stderr(fmt::format(
-      "isobit: {}\nhint: {}\n", printable(message),
-      path.empty() ? "isobit --help, or isobit COMMAND --help" : "isobit " + path + " --help"));
+  write_stderr(fmt::format("isobit: {}\nhint: {}\n", printable(message), help_of(app)));
   return kUsage;
 }
 
@@ -110,6 +113,16 @@ void keep_standard_streams() {
   }
 }
 
+// A usage error that has no advice of its own points to the command's help.
+int act(const CommandLine& line) {
+  try {
+    return line.act();
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::usage || !e.hint().empty()) throw;
+    throw Error(e.code(), e.message(), help_of(line.app()));
+  }
+}
+
 int run(int argc, char** argv) {
   keep_standard_streams();
   let_writes_fail();
@@ -126,7 +139,7 @@ int run(int argc, char** argv) {
   }
   change_directory(session.flags.directory);
   session.console.configure(session.flags);
-  return line.act();
+  return act(line);
 }
 
 }  // namespace

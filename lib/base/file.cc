@@ -155,8 +155,9 @@ bool is_abandoned(const std::filesystem::path& temporary, pid_t writer) {
 
 // What processes that were killed while they wrote `path` left beside it.
 void remove_abandoned(const std::filesystem::path& path) {
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   std::error_code error;
-  std::filesystem::directory_iterator at(path.parent_path(), error);
+  std::filesystem::directory_iterator at(folder, error);
   for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
     const pid_t writer = writer_of(at->path().filename().string(), path);
     if (writer != 0 && is_abandoned(at->path(), writer)) ::unlink(at->path().c_str());

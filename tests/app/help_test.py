@@ -82,7 +82,8 @@ class Help(EveryCommandTest):
 
     def test_a_usage_error_names_the_help_of_its_own_command(self):
         for arguments, command in ((["gate"], "gate"), (["gate", "a", "b", "--levl", "1"], "gate"), (["store", "query"], "store query"), (["store"], "store"),
-                                   (["baseline", "set", "--no-such"], "baseline set"), (["--json", "store", "query"], "store query"), (["bench", "x", "--rounds", "x"], "bench")):
+                                   (["baseline", "set", "--no-such"], "baseline set"), (["--json", "store", "query"], "store query"), (["bench", "x", "--rounds", "x"], "bench"),
+                                   (["bench", TINY, "--concurrency", "x"], "bench"), (["store", "prune", "--keep", "-1"], "store prune"), (["doctor", "surplus"], "doctor")):
             with self.subTest(arguments):
                 self.assertTrue(self.isobit(*arguments, expect=2).err.endswith(f"\nhint: isobit {command} --help\n"))
         for arguments in ([], ["rnu"], ["--no-such"], ["--color", "x"]):

@@ -285,6 +285,13 @@ class Outputs(ProgramTest):
         r = self.isobit("report", "latest", "--store", self.store, "-o", "a.html", "-o", "./a.html", expect=2)
         self.assertIn("was just written by this command", r.err)
 
+    def test_what_a_killed_write_left_goes_with_the_next_one(self):
+        with subprocess.Popen(["true"]) as ended:
+            ended.wait()
+        left = [self.write(f"r.html.tmp{ended.pid}", "half"), self.write(f"r.html.tmp{os.getpid()}", "of a process that is there")]
+        self.isobit("report", "latest", "--store", self.store, "-o", "r.html", expect=0)
+        self.assertEqual([os.path.exists(name) for name in left], [False, True])
+
     def test_a_log_is_added_to_nothing_else(self):
         key = self.write("k.pem", "-----BEGIN PRIVATE KEY-----\n")
         policy = self.write("p.json", self.isobit("policy", "show", "level-1", expect=0).out)
