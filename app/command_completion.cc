@@ -2,6 +2,7 @@
 #include "app/command_tree.h"
 #include "app/commands.h"
 #include "app/completion.h"
+#include "app/completion_words.h"
 #include "app/exit_codes.h"
 #include "report/report.h"
 
@@ -21,9 +22,11 @@ std::function<int()> declare_completion(CLI::App& app, Session& session) {
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   return [chosen, &app, &session] {
-    const std::string script = script_for(*chosen, words_of(root_of(app)));
-    session.console.result(
-        session.flags.json ? json_line({{"shell", *chosen}, {"script", script}}) + "\n" : script);
+    const std::string script = script_for(*chosen, completed_commands(words_of(root_of(app))));
+    if (session.flags.json)
+      session.console.json_result(json_line({{"shell", *chosen}, {"script", script}}));
+    else
+      session.console.raw_result(script);
     return kOk;
   };
 }

@@ -56,7 +56,7 @@ int print_bom(const Fingerprint& fingerprint, const FingerprintArguments& a, Ses
                                        .model_name = model_name(a.source),
                                        .timestamp = timestamp_of(a.now)});
   if (a.output.empty()) {
-    session.console.result(bom);
+    session.console.json_result(bom);
     return kOk;
   }
   write_file_atomically(a.output, bom);

@@ -32,13 +32,6 @@ const CommandWords& named(const CommandWords& root, const std::vector<std::strin
   return *at;
 }
 
-Json help_json(const CommandWords& command) {
-  Json codes = Json::array();
-  for (const ExitMeaning& row : kExitMeanings)
-    codes.push_back({{"code", static_cast<int>(row.code)}, {"meaning", row.meaning}});
-  return {{"help", command_json(command)}, {"exit_codes", codes}};
-}
-
 }  // namespace
 
 std::function<int()> declare_help(CLI::App& app, Session& session) {

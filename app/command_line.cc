@@ -28,7 +28,10 @@ void declare_global_flags(CLI::App& app, GlobalFlags& flags) {
                  std::string("What a chat template's clock says: 2026-01-31 or "
                              "2026-01-31T12:34:56 (default: ") +
                      kPinnedNow +
-                     "); the day on which overrides of a policy expire (default: today)");
+                     "); the day on which overrides of a policy expire (default: today)")
+      ->check([](const std::string& now) {
+        return now.empty() ? "'': expected a time like 2026-01-31 or 2026-01-31T12:34:56" : "";
+      });
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ int run_reduce(const ReduceArguments& arguments, Session& session) {
   session.console.result(session.flags.json ? json_line(reduction_json(*found, name))
                                             : printable(name) + "\n" + reduction_text(*found));
   if (!session.flags.json && arguments.output.empty())
-    session.console.result("\n" + case_file_text(found->smallest));
+    session.console.json_result("\n" + case_file_text(found->smallest));
   write_case(*found, arguments, model, session);
   if (!found->repeatable) return kDiverged;
   return found->one_minimal ? kOk : kInconclusive;

@@ -72,6 +72,7 @@ int info(Store& store, Session& session) {
 }
 
 std::string cell_text(const Json& value) {
+  if (value.is_number_float() && value.get<double>() == 0) return "0.0";  // also -0.0
   return value.is_null() ? "" : value.is_string() ? value.get<std::string>() : value.dump();
 }
 

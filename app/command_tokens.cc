@@ -57,12 +57,12 @@ int render(const TokensArguments& a, Session& session) {
   }
   for (const std::string& conflict : chat.conflicts()) session.console.warn(conflict);
   const RenderedTemplate rendered = chat.render(std::move(input));
-  session.console.result(
-      session.flags.json
-          ? json_line({{"text", json_text(rendered.text)},
-                       {"clock", rendered.clock_was_read ? Json(chat.now()) : Json()}}) +
-                "\n"
-          : rendered.text);
+  if (session.flags.json)
+    session.console.json_result(
+        json_line({{"text", json_text(rendered.text)},
+                   {"clock", rendered.clock_was_read ? Json(chat.now()) : Json()}}));
+  else
+    session.console.raw_result(rendered.text);
   if (rendered.clock_was_read) session.console.say(clock_notice(chat.now()));
   return kOk;
 }

@@ -4,7 +4,6 @@
 
 #include "app/completion.h"
 #include "app/completion_words.h"
-#include "matrix/axes.h"
 
 namespace isobit::app {
 namespace {
@@ -46,7 +45,7 @@ std::string set_words(const std::vector<std::string>& words, bool files) {
 }
 
 // After an option that takes a value: its words, and nothing else.
-std::string values(const CommandWords& command, const CommandWords& root) {
+std::string values(const CommandWords& command) {
   std::string out;
   for (const OptionWords& option : command.options) {
     if (option.value.empty()) continue;
@@ -55,7 +54,7 @@ std::string values(const CommandWords& command, const CommandWords& root) {
       patterns.push_back(command.path.empty() ? "*\" " + name + "\""
                                               : fmt::format("\"{} {}\"", command.path, name));
     out += fmt::format("        {}) {} ;;\n", fmt::join(patterns, "|"),
-                       set_words(value_words(command, option, root), may_be_a_file(option)));
+                       set_words(value_words(command, option), may_be_a_file(option)));
   }
   return out;
 }
@@ -64,7 +63,7 @@ std::string axis_values() {
   std::string out;
   for (const Axis& axis : axes()) {
     if (!axis.words.empty())
-      out += fmt::format("        *\" {}\") {} ;;\n", axis.key, set_words(axis.words, false));
+      out += fmt::format("        *\" {}\") {} ;;\n", axis.key, set_words(axis_words(axis), false));
   }
   return out;
 }
@@ -77,17 +76,12 @@ std::vector<std::string> option_names(const CommandWords& command) {
 }
 
 // Where no option waits for a value: commands, values of arguments, options.
-std::string rest(const CommandWords& command, const CommandWords& root) {
-  std::vector<std::string> words;
+std::string rest(const CommandWords& command) {
+  std::vector<std::string> words = argument_words(command);
   for (const CommandWords& sub : command.commands) words.push_back(sub.name);
-  bool files = false;
-  for (const OptionWords& argument : command.arguments) {
-    const std::vector<std::string> more = value_words(command, argument, root);
-    words.insert(words.end(), more.begin(), more.end());
-    files = files || may_be_a_file(argument);
-  }
   return fmt::format("            \"{}\") {} options=\"{}\" ;;\n", command.path,
-                     set_words(words, files), fmt::join(option_names(command), " "));
+                     set_words(words, arguments_may_be_files(command)),
+                     fmt::join(option_names(command), " "));
 }
 
 }  // namespace
@@ -95,15 +89,15 @@ std::string rest(const CommandWords& command, const CommandWords& root) {
 std::string bash_completion(const CommandWords& root) {
   std::string out(kHead);
   out += fmt::format(
-      "            {})\n"
+      "            \"{}\")\n"
       "                command=${{command:+$command }}${{COMP_WORDS[i]}} ;;\n"
       "        esac\n    done\n    local global=\"{}\"\n    case \"$command $prev\" in\n",
-      fmt::join(steps(root), "|"), fmt::join(option_names(root), " "));
+      fmt::join(steps(root), "\"|\""), fmt::join(option_names(root), " "));
   for (const CommandWords* command : all_commands(root))
-    if (command != &root) out += values(*command, root);
-  out += values(root, root) + axis_values();
+    if (command != &root) out += values(*command);
+  out += values(root) + axis_values();
   out += "        *) case \"$command\" in\n";
-  for (const CommandWords* command : all_commands(root)) out += rest(*command, root);
+  for (const CommandWords* command : all_commands(root)) out += rest(*command);
   return out + "        esac ;;\n    esac\n" + std::string(kTail);
 }
 

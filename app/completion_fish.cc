@@ -24,13 +24,13 @@ std::string head(const CommandWords& root) {
       "    set -l command\n"
       "    for word in (commandline -opc)[2..-1]\n"
       "        switch \"$command/$word\"\n"
-      "            case {}\n"
+      "            case '{}'\n"
       "                set command (string trim \"$command $word\")\n"
       "        end\n"
       "    end\n"
       "    test \"$command\" = \"$argv\"\n"
       "end\n",
-      fmt::join(steps(root), " "));
+      fmt::join(steps(root), "' '"));
 }
 
 std::string line(const CommandWords& command, const std::string& what) {
@@ -41,29 +41,24 @@ std::string word_list(const std::vector<std::string>& words) {
   return words.empty() ? "" : " -a " + quoted(fmt::format("{}", fmt::join(words, " ")));
 }
 
-std::string option_line(const CommandWords& command, const OptionWords& option,
-                        const CommandWords& root) {
+std::string option_line(const CommandWords& command, const OptionWords& option) {
   std::string out;
   for (const std::string& name : option.names)
     out += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
   if (!option.value.empty())
-    out += (may_be_a_file(option) ? " -r" : " -x") + word_list(value_words(command, option, root));
+    out += (may_be_a_file(option) ? " -r" : " -x") + word_list(value_words(command, option));
   out = out.substr(1) + " -d " + quoted(in_short(option.meaning));
   return command.path.empty() ? "complete -c isobit " + out + "\n" : line(command, out);
 }
 
-std::string lines(const CommandWords& command, const CommandWords& root) {
+std::string lines(const CommandWords& command) {
   std::string out;
-  bool files = false;
   for (const CommandWords& sub : command.commands)
     out += line(command, "-a " + sub.name + " -d " + quoted(in_short(sub.summary)));
-  for (const OptionWords& argument : command.arguments) {
-    files = files || may_be_a_file(argument);
-    const std::vector<std::string> words = value_words(command, argument, root);
-    if (!words.empty()) out += line(command, word_list(words).substr(1));
-  }
-  if (!files) out += line(command, "-f");
-  for (const OptionWords& option : command.options) out += option_line(command, option, root);
+  const std::vector<std::string> words = argument_words(command);
+  if (!words.empty()) out += line(command, word_list(words).substr(1));
+  if (!arguments_may_be_files(command)) out += line(command, "-f");
+  for (const OptionWords& option : command.options) out += option_line(command, option);
   return out;
 }
 
@@ -71,7 +66,7 @@ std::string lines(const CommandWords& command, const CommandWords& root) {
 
 std::string fish_completion(const CommandWords& root) {
   std::string out = head(root);
-  for (const CommandWords* command : all_commands(root)) out += lines(*command, root);
+  for (const CommandWords* command : all_commands(root)) out += lines(*command);
   return out;
 }
 

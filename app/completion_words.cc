@@ -5,7 +5,6 @@
 #include "app/output_schemas.h"
 #include "gate/policy_file.h"
 #include "kernels/registry.h"
-#include "matrix/axes.h"
 
 namespace isobit::app {
 namespace {
@@ -15,6 +14,10 @@ using Words = std::vector<std::string>;
 void append(std::vector<const CommandWords*>& out, const CommandWords& command) {
   out.push_back(&command);
   for (const CommandWords& sub : command.commands) append(out, sub);
+}
+
+void add_once(Words& out, const std::string& word) {
+  if (std::find(out.begin(), out.end(), word) == out.end()) out.push_back(word);
 }
 
 Words axis_keys() {
@@ -32,7 +35,7 @@ Words policy_names() {
 Words kernel_set_names() {
   Words out;
   for (const KernelSetStatus& s : list_kernel_sets())
-    if (std::find(out.begin(), out.end(), s.name) == out.end()) out.push_back(s.name);
+    if (s.available) add_once(out, s.name);
   return out;
 }
 
@@ -42,13 +45,37 @@ Words schema_names() {
   return out;
 }
 
-Words names_of(const std::vector<CommandWords>& commands) {
-  Words out;
-  for (const CommandWords& command : commands) out.push_back(command.name);
+bool names_a_run(const CommandWords& command, const std::string& name) {
+  if (name == "--against") return command.path != "selftest";
+  return name == "RUN" || name == "BASE" || name == "CAND" || name == "SAMPLE" || name == "--runs";
+}
+
+// What `help` says something about, below `path`: names and what they are for, nothing else.
+std::vector<CommandWords> topics(const std::vector<CommandWords>& commands,
+                                 const std::string& path) {
+  std::vector<CommandWords> out;
+  for (const CommandWords& command : commands) {
+    CommandWords topic;
+    topic.name = command.name;
+    topic.path = path + " " + command.name;
+    topic.summary = command.summary;
+    topic.commands = topics(command.commands, topic.path);
+    out.push_back(std::move(topic));
+  }
   return out;
 }
 
 }  // namespace
+
+CommandWords completed_commands(CommandWords root) {
+  const std::vector<CommandWords> all = topics(root.commands, "help");
+  for (CommandWords& command : root.commands) {
+    if (command.path != "help") continue;
+    command.commands = all;
+    command.arguments.clear();
+  }
+  return root;
+}
 
 std::vector<const CommandWords*> all_commands(const CommandWords& root) {
   std::vector<const CommandWords*> out;
@@ -56,8 +83,7 @@ std::vector<const CommandWords*> all_commands(const CommandWords& root) {
   return out;
 }
 
-std::vector<std::string> value_words(const CommandWords& command, const OptionWords& option,
-                                     const CommandWords& root) {
+Words value_words(const CommandWords& command, const OptionWords& option) {
   if (!option.choices.empty()) return option.choices;
   const std::string& name = option.names.back();
   if (name == "--axis" || name == "--set") return axis_keys();
@@ -65,15 +91,30 @@ std::vector<std::string> value_words(const CommandWords& command, const OptionWo
     return policy_names();
   if (name == "--kernel-set") return kernel_set_names();
   if (name == "--prompts") return {"smoke", "standard", "edge"};
-  if (name == "--design") return {"one-at-a-time", "grid", "pairwise"};
-  if (name == "RUN" || name == "BASE" || name == "CAND") return {"latest", "latest~1"};
+  if (name == "--design") return {"one-at-a-time", "grid"};
+  if (name == "--level" || name == "--check") return {"0", "1", "2"};
+  if (names_a_run(command, name)) return {"latest", "latest~1"};
   if (command.path == "schema") return schema_names();
-  if (command.path == "help") return names_of(root.commands);
   return {};
+}
+
+Words argument_words(const CommandWords& command) {
+  Words out;
+  for (const OptionWords& argument : command.arguments)
+    for (const std::string& word : value_words(command, argument)) add_once(out, word);
+  return out;
+}
+
+Words axis_words(const Axis& axis) {
+  return axis.key == "engine.kernel_set" ? kernel_set_names() : axis.words;
 }
 
 bool may_be_a_file(const OptionWords& option) {
   return option.choices.empty() && option.value.find("TEXT") != std::string::npos;
+}
+
+bool arguments_may_be_files(const CommandWords& command) {
+  return std::any_of(command.arguments.begin(), command.arguments.end(), may_be_a_file);
 }
 
 std::vector<std::string> steps(const CommandWords& root) {

@@ -67,7 +67,7 @@ std::string offer(const std::vector<std::string>& words, bool files) {
   return out + (files ? "_files; " : "") + "return";
 }
 
-std::string values(const CommandWords& command, const CommandWords& root) {
+std::string values(const CommandWords& command) {
   std::string out;
   for (const OptionWords& option : command.options) {
     if (option.value.empty()) continue;
@@ -76,25 +76,19 @@ std::string values(const CommandWords& command, const CommandWords& root) {
       patterns.push_back(command.path.empty() ? "*\" " + name + "\""
                                               : fmt::format("\"{} {}\"", command.path, name));
     out += fmt::format("    ({}) {} ;;\n", fmt::join(patterns, "|"),
-                       offer(value_words(command, option, root), may_be_a_file(option)));
+                       offer(value_words(command, option), may_be_a_file(option)));
   }
   return out;
 }
 
-std::string rest(const CommandWords& command, const CommandWords& root) {
-  std::vector<std::string> commands, words;
+std::string rest(const CommandWords& command) {
+  std::vector<std::string> commands;
   for (const CommandWords& sub : command.commands)
     commands.push_back(described(sub.name, sub.summary));
-  bool files = false;
-  for (const OptionWords& argument : command.arguments) {
-    const std::vector<std::string> more = value_words(command, argument, root);
-    words.insert(words.end(), more.begin(), more.end());
-    files = files || may_be_a_file(argument);
-  }
   return fmt::format(
       "    (\"{}\")\n      commands=({})\n      options=({})\n      values=({}){} ;;\n",
       command.path, fmt::join(commands, " "), command.path.empty() ? "" : option_list(command),
-      value_list(words), files ? " files=1" : "");
+      value_list(argument_words(command)), arguments_may_be_files(command) ? " files=1" : "");
 }
 
 }  // namespace
@@ -102,13 +96,13 @@ std::string rest(const CommandWords& command, const CommandWords& root) {
 std::string zsh_completion(const CommandWords& root) {
   std::string out(kHead);
   out += fmt::format(
-      "      ({}) command=\"${{command:+$command }}$words[i]\" ;;\n    esac\n  done\n"
+      "      (\"{}\") command=\"${{command:+$command }}$words[i]\" ;;\n    esac\n  done\n"
       "  local files=\n  global=({})\n  case \"$command $words[CURRENT-1]\" in\n",
-      fmt::join(steps(root), "|"), option_list(root));
+      fmt::join(steps(root), "\"|\""), option_list(root));
   for (const CommandWords* command : all_commands(root))
-    if (command != &root) out += values(*command, root);
-  out += values(root, root) + "  esac\n  case \"$command\" in\n";
-  for (const CommandWords* command : all_commands(root)) out += rest(*command, root);
+    if (command != &root) out += values(*command);
+  out += values(root) + "  esac\n  case \"$command\" in\n";
+  for (const CommandWords* command : all_commands(root)) out += rest(*command);
   return out + "  esac\n" + std::string(kTail);
 }
 

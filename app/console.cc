@@ -5,12 +5,16 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/log_safe_json.h"
 #include "report/text_wrap.h"
 #include "report/untrusted_text.h"
 
@@ -23,32 +27,6 @@ bool styled(int fd, const std::string& color) {
   if (color == "never" || (no_color && *no_color)) return false;
   const char* term = std::getenv("TERM");
   return ::isatty(fd) && term && std::string_view(term) != "dumb";
-}
-
-// Length of the valid UTF-8 sequence at the start of `s`, 0 if there is none; `code` is its code
-// point.
-size_t utf8_at(std::string_view s, uint32_t& code) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(s[i]); };
-  const unsigned char c = byte(0);
-  const size_t n = c < 0x80                ? 1
-                   : c >= 0xC2 && c < 0xE0 ? 2
-                   : c >= 0xE0 && c < 0xF0 ? 3
-                   : c >= 0xF0 && c < 0xF5 ? 4
-                                           : 0;
-  if (n == 0 || s.size() < n) return 0;
-  code = n == 1 ? c : c & (0x7Fu >> n);
-  for (size_t i = 1; i < n; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-    code = code << 6 | (byte(i) & 0x3Fu);
-  }
-  const bool overlong = (n == 3 && code < 0x800) || (n == 4 && code < 0x10000);
-  return overlong || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000) ? 0 : n;
-}
-
-bool is_unsafe(uint32_t c) {
-  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x200E || c == 0x200F || c == 0x2028 ||
-         c == 0x2029 || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) ||
-         c == 0xFEFF || c == 0x061C;
 }
 
 constexpr const char* kRed = "\x1b[1;31m";
@@ -92,6 +70,13 @@ std::string coloured_line(std::string_view line) {
                      kPlain, line.substr(end));
 }
 
+// Also where neither is there yet.
+bool same_path(const std::string& a, const std::string& b) {
+  std::error_code failed;
+  const auto place = std::filesystem::weakly_canonical(a, failed);
+  return !failed && place == std::filesystem::weakly_canonical(b, failed) && !failed;
+}
+
 // Of the terminal that talk goes to; 80 where it does not say.
 size_t terminal_columns() {
   winsize size{};
@@ -125,28 +110,6 @@ void write_stderr(std::string_view text) {
   std::fflush(stderr);
 }
 
-std::string printable(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size();) {
-    uint32_t code = 0;
-    const size_t n = utf8_at(text.substr(i), code);
-    if (n == 0) {
-      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[i]));
-      i += 1;
-      continue;
-    }
-    if (code == '\n') {
-      out += "\\n";
-    } else if (is_unsafe(code)) {
-      out += code < 0x100 ? fmt::format("\\x{:02x}", code) : fmt::format("\\u{:04x}", code);
-    } else {
-      out += text.substr(i, n);
-    }
-    i += n;
-  }
-  return out;
-}
-
 void Console::configure(const GlobalFlags& flags) {
   flags_ = flags;
   bar_ = !flags.quiet && (flags.progress == "bar" ||
@@ -154,45 +117,70 @@ void Console::configure(const GlobalFlags& flags) {
   stderr_styled_ = !flags.plain && styled(STDERR_FILENO, flags.color);
   stdout_styled_ = !flags.plain && !flags.json && styled(STDOUT_FILENO, flags.color);
   if (flags.log_file.empty()) return;
-  log_.open(flags.log_file, std::ios::app);
-  if (!log_)
-    throw Error(ErrorCode::environment, "cannot open the log file '" + flags.log_file + "'");
+  if (same_path(flags.log_file, flags.store))
+    throw Error(ErrorCode::usage, "'" + flags.log_file + "' cannot be the store and its log",
+                "name another file for the log");
+  log_.emplace(flags.log_file);
 }
 
+// A log that cannot be written any more is given up, which is said once: what is recorded and
+// reported is worth more.
 void Console::log(std::string_view line) {
-  if (log_.is_open()) log_ << line << '\n' << std::flush;
+  if (!log_) return;
+  try {
+    log_->append(fmt::format("{}\n", line));
+  } catch (const Error& e) {
+    log_.reset();
+    warn("the log ends here: " + e.message());
+  }
+}
+
+void Console::write_stdout(std::string_view text) {
+  clear_bar();
+  errno = 0;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
+    return;
+  const std::string reason = errno != 0 ? std::string(": ") + std::strerror(errno) : "";
+  throw Error(ErrorCode::environment, "cannot write to standard output" + reason);
 }
 
 void Console::result(std::string_view text) {
-  clear_bar();
-  const bool unended = flags_.json && !text.ends_with('\n');
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
-      (unended && std::fputc('\n', stdout) == EOF) || std::fflush(stdout) != 0) {
-    throw Error(ErrorCode::environment, "cannot write to standard output");
-  }
+  if (flags_.json) return json_result(text);
+  write_stdout(printable_lines(text));
+}
+
+void Console::json_result(std::string_view text) {
+  write_stdout(log_safe_json(text) + (text.empty() || text.ends_with('\n') ? "" : "\n"));
+}
+
+void Console::raw_result(std::string_view text) {
+  write_stdout(text);
 }
 
 void Console::verdict(std::string_view text) {
-  result(stdout_styled_ ? coloured_verdict(text) : std::string(text));
+  if (!stdout_styled_) return result(text);
+  write_stdout(coloured_verdict(printable_lines(text)));
 }
 
-void Console::say(std::string_view line) {
+void Console::say(std::string_view text) {
+  const std::string line = printable_lines(text);
   log(line);
   if (flags_.quiet) return;
   clear_bar();
-  write_stderr(fmt::format("{}\n", line));
+  write_stderr(line + "\n");
 }
 
-void Console::detail(std::string_view line) {
+void Console::detail(std::string_view text) {
   if (flags_.verbose) {
-    say(line);
+    say(text);
   } else {
-    log(line);
+    log(printable_lines(text));
   }
 }
 
-void Console::warn(std::string_view line) {
-  log(fmt::format("warning: {}", line));
+void Console::warn(std::string_view text) {
+  const std::string line = printable_lines(text);
+  log("warning: " + line);
   clear_bar();
   write_stderr(fmt::format("{} {}\n", styled_word("warning:", kYellow), line));
 }
@@ -257,7 +245,8 @@ void Console::draw_bar(int64_t done, int64_t total, std::string_view what) {
   bar_drawn_ = true;
 }
 
-void Console::progress_line(std::string_view line) {
+void Console::progress_line(std::string_view text) {
+  const std::string line = printable_lines(text);
   log(line);
   if (!bar_ && !flags_.quiet && flags_.progress != "none") write_stderr(fmt::format("{}\n", line));
 }

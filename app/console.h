@@ -4,9 +4,12 @@
 
 #include <chrono>
 #include <cstdint>
-#include <fstream>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "app/printed_text.h"
+#include "base/appended_file.h"
 
 namespace isobit::app {
 
@@ -30,7 +33,12 @@ class Console {
   void configure(const GlobalFlags& flags);
 
   bool json() const { return flags_.json; }
-  void result(std::string_view text);  // stdout, as it is; a JSON document gets its newline
+  // stdout: printable_lines, with --json as json_result.
+  void result(std::string_view text);
+  // stdout: a JSON document, or one on each line, whose "##" no log carries out; gets its newline.
+  void json_result(std::string_view text);
+  // stdout, as it is: bytes that were asked for.
+  void raw_result(std::string_view text);
   void say(std::string_view line);     // stderr unless quiet, and the log
   void detail(std::string_view line);  // stderr when verbose, and the log
   void warn(std::string_view line);    // stderr always
@@ -55,6 +63,7 @@ class Console {
   std::string time_left(int64_t done, int64_t total);
   void draw_bar(int64_t done, int64_t total, std::string_view what);
   std::string styled_word(std::string_view word, const char* style) const;
+  void write_stdout(std::string_view text);
   void clear_bar();
   void log(std::string_view line);
 
@@ -65,7 +74,7 @@ class Console {
   std::chrono::steady_clock::time_point first_at_;
   bool stderr_styled_ = false;
   bool stdout_styled_ = false;
-  std::ofstream log_;
+  std::optional<AppendedFile> log_;
 };
 
 // The beginning of each line in the colour of the verdict that it states ("PASS", "fail:"); text
@@ -77,9 +86,5 @@ std::string duration_text(double seconds);
 
 // As it is. Never throws: errors are reported with it.
 void write_stderr(std::string_view text);
-
-// Text from a model, a file name or an error message, made safe for a terminal: control characters,
-// escapes, bidi controls and invalid UTF-8 become visible escapes.
-std::string printable(std::string_view text);
 
 }  // namespace isobit::app

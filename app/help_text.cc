@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "app/exit_codes.h"
 #include "app/output_schemas.h"
 #include "report/text_wrap.h"
 
@@ -73,6 +74,13 @@ std::string help_text(const CommandWords& command) {
   out += pointers(command);
   if (!command.example.empty()) out += "\nExample:\n  " + command.example + "\n";
   return out;
+}
+
+Json help_json(const CommandWords& command) {
+  Json codes = Json::array();
+  for (const ExitMeaning& row : kExitMeanings)
+    codes.push_back({{"code", static_cast<int>(row.code)}, {"meaning", row.meaning}});
+  return {{"help", command_json(command)}, {"exit_codes", codes}};
 }
 
 }  // namespace isobit::app

@@ -1,4 +1,4 @@
-// What --help prints: at most 80 columns, whatever CLI11 would make of it.
+// What --help prints: at most 80 columns, whatever CLI11 would make of it; with --json, a document.
 #pragma once
 
 #include <string>
@@ -10,6 +10,8 @@
 namespace isobit::app {
 
 std::string help_text(const CommandWords& command);
+// The same as data, with the exit codes: schemas/help.schema.json.
+Json help_json(const CommandWords& command);
 
 // Set once on the program; its commands inherit it.
 class HelpFormatter : public CLI::FormatterBase {

@@ -9,11 +9,16 @@ namespace {
 
 std::atomic<bool> g_interrupted{false};
 volatile std::sig_atomic_t g_signal = 0;
+volatile std::sig_atomic_t g_file_limit_met = 0;
 
 void note_signal(int number) {
   g_signal = number;
   g_interrupted.store(true);
   std::signal(number, SIG_DFL);  // a second one ends the program at once
+}
+
+void note_file_limit(int) {
+  g_file_limit_met = 1;
 }
 
 }  // namespace
@@ -25,7 +30,11 @@ void watch_for_interruption() {
 
 void let_writes_fail() {
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGXFSZ, note_file_limit);
+}
+
+bool file_limit_was_met() {
+  return g_file_limit_met != 0;
 }
 
 const std::atomic<bool>& interrupted() {

@@ -12,6 +12,8 @@ namespace isobit::app {
 void watch_for_interruption();
 // A closed pipe, or a file past the limit on its size, becomes an error of the write that meets it.
 void let_writes_fail();
+// Whether a write met the limit on the size of files (ulimit -f) since.
+bool file_limit_was_met();
 const std::atomic<bool>& interrupted();
 // Throws Error(interrupted) or Error(terminated), as the signal was. REQUIRES: interrupted().
 [[noreturn]] void throw_interruption(const std::string& hint);

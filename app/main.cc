@@ -1,5 +1,7 @@
 // Parses the command line, runs one command, and maps every way of failing to an exit code
 // (app/exit_codes.h).
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +17,8 @@
 #include "app/help_text.h"
 #include "app/interruption.h"
 #include "app/version.h"
+#include "base/protected_files.h"
+#include "report/report.h"
 
 namespace isobit::app {
 namespace {
@@ -38,12 +42,27 @@ std::string unexpected_arguments(const CLI::App& app) {
   return out + meant;
 }
 
-// What --help or --version prints.
-std::string asked_text(const CLI::App& app, const CLI::Success& e) {
-  if (dynamic_cast<const CLI::CallForVersion*>(&e)) return version_text() + "\n";
-  const CLI::App* asked = &app;
-  while (!asked->get_subcommands().empty()) asked = asked->get_subcommands().front();
-  return help_text(words_of(*asked));
+// The command that the arguments name, as deep as they go.
+const CLI::App& named_command(const CLI::App& app) {
+  const CLI::App* named = &app;
+  while (!named->get_subcommands().empty()) named = named->get_subcommands().front();
+  return *named;
+}
+
+// What --help and --version print.
+void print_asked(const CLI::App& app, const CLI::Success& e, Console& console) {
+  const bool version = dynamic_cast<const CLI::CallForVersion*>(&e) != nullptr;
+  if (app.count("--json") > 0)
+    console.json_result(
+        json_line(version ? version_json() : help_json(words_of(named_command(app)))));
+  else
+    console.result(version ? version_text() + "\n" : help_text(words_of(named_command(app))));
+}
+
+// Where the arguments are explained.
+std::string help_of(const CLI::App& app) {
+  const std::string path = words_of(named_command(app)).path;
+  return path.empty() ? "isobit --help, or isobit COMMAND --help" : "isobit " + path + " --help";
 }
 
 // Says what was wrong, and where it helps, which command was meant.
@@ -57,14 +76,22 @@ int report_usage(const CLI::App& app, const CLI::ParseError& e, int argc, char**
     message =
         fmt::format("unknown command '{}'{}", printable(argv[1]), did_you_mean(argv[1], names));
   }
-  write_stderr(fmt::format("isobit: {}\nhint: isobit --help, or isobit COMMAND --help\n",
-                           printable(message)));
+  write_stderr(fmt::format("isobit: {}\nhint: {}\n", printable(message), help_of(app)));
   return kUsage;
+}
+
+// SQLite says no more than that writing failed.
+std::string file_limit_text() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_FSIZE, &limit);
+  return fmt::format("a file may have at most {} bytes here (ulimit -f), which was not enough",
+                     limit.rlim_cur);
 }
 
 int report_error(const Error& e) {
   write_stderr(fmt::format("isobit: {}\n", printable(e.message())));
   if (!e.hint().empty()) write_stderr(fmt::format("hint: {}\n", printable(e.hint())));
+  if (file_limit_was_met()) write_stderr(fmt::format("hint: {}\n", file_limit_text()));
   return exit_code(e.code());
 }
 
@@ -77,21 +104,42 @@ void change_directory(const std::string& directory) {
                 "cannot change to '" + directory + "': " + failed.message());
 }
 
+// A standard stream that is closed would lend its number to the next file that is opened, which
+// would then get what is meant for the stream. In its place comes what cannot be written.
+void keep_standard_streams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) < 0) [[maybe_unused]]
+      const int lent = ::open("/dev/null", O_RDONLY);
+  }
+}
+
+// A usage error that has no advice of its own points to the command's help.
+int act(const CommandLine& line) {
+  try {
+    return line.act();
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::usage || !e.hint().empty()) throw;
+    throw Error(e.code(), e.message(), help_of(line.app()));
+  }
+}
+
 int run(int argc, char** argv) {
+  keep_standard_streams();
+  let_writes_fail();
+  watch_file_uses();
   Session session;
   CommandLine line(session);
   try {
     line.parse(argc, argv);
   } catch (const CLI::Success& e) {  // --help, --version
-    session.console.result(asked_text(line.app(), e));
+    print_asked(line.app(), e, session.console);
     return kOk;
   } catch (const CLI::ParseError& e) {
     return report_usage(line.app(), e, argc, argv);
   }
   change_directory(session.flags.directory);
   session.console.configure(session.flags);
-  let_writes_fail();
-  return line.act();
+  return act(line);
 }
 
 }  // namespace

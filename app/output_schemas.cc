@@ -6,6 +6,7 @@ namespace isobit::app {
 
 const std::vector<OutputSchema>& output_schemas() {
   static const std::vector<OutputSchema> table = {
+      {"--version", "version", ""},
       {"baseline export", "baselines", "export"},
       {"baseline import", "baselines", "import"},
       {"baseline list", "baselines", "list"},

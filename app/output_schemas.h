@@ -9,7 +9,7 @@
 namespace isobit::app {
 
 struct OutputSchema {
-  const char* command;     // "store list"
+  const char* command;     // "store list"; "--version", which is none
   const char* schema;      // "store": schemas/store.schema.json
   const char* definition;  // in its $defs; empty: the whole schema
 };

@@ -13,6 +13,7 @@
 #include "app/run_trend.h"
 #include "app/token_texts.h"
 #include "app/version.h"
+#include "base/appended_file.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "report/report_formats.h"
@@ -53,7 +54,7 @@ void add_store(const OutputArguments& a, const ReportedRuns& runs, ReportInput& 
 std::string summary_with(const std::string& path, const std::string& report) {
   std::error_code ignored;
   std::string text;
-  if (fs::exists(path, ignored)) text = read_file(path);
+  if (fs::exists(path, ignored)) text = read_to_append(path);
   if (text.size() + report.size() + 1 > kMaxSummaryBytes) {
     throw Error(ErrorCode::environment,
                 "the summary '" + path + "' would have more than " +

@@ -80,9 +80,9 @@ int decode(const DecodeArguments& a, Session& session) {
   if (session.flags.json) {
     session.console.result(json_line(decoded_json(*loaded.tokenizer, ids, text)) + "\n");
   } else if (a.raw) {
-    session.console.result(text);
+    session.console.raw_result(text);
   } else {
-    session.console.result((::isatty(STDOUT_FILENO) ? for_terminal(text) : text) + "\n");
+    session.console.raw_result((::isatty(STDOUT_FILENO) ? for_terminal(text) : text) + "\n");
     if (find_invalid_utf8(text))
       session.console.say("the ids end or begin inside a character: the text is not valid UTF-8");
   }

@@ -143,7 +143,7 @@ int encode_batch(const EncodeArguments& a, Session& session) {
       all_encoded = false;
     }
   }
-  session.console.result(out);
+  session.console.json_result(out);
   return all_encoded ? kOk : kUsage;
 }
 

@@ -34,15 +34,24 @@ std::string compiler_flags_text() {
 
 namespace {
 
-// "cpu (portable, avx2, avx512), cuda (not here)".
-std::string kernel_sets_text() {
-  std::vector<std::pair<std::string, std::vector<std::string>>> sets;
+constexpr const char* kScheme = "f32";
+
+using SetAndIsas = std::pair<std::string, std::vector<std::string>>;
+
+// The instruction sets that can run here, of every kernel set.
+std::vector<SetAndIsas> kernel_sets() {
+  std::vector<SetAndIsas> sets;
   for (const KernelSetStatus& s : list_kernel_sets()) {
     if (sets.empty() || sets.back().first != s.name) sets.push_back({s.name, {}});
     if (s.available) sets.back().second.push_back(s.isa);
   }
+  return sets;
+}
+
+// "cpu (portable, avx2, avx512), cuda (not here)".
+std::string kernel_sets_text() {
   std::vector<std::string> words;
-  for (const auto& [name, isas] : sets)
+  for (const auto& [name, isas] : kernel_sets())
     words.push_back(fmt::format(
         "{} ({})", name, isas.empty() ? "not here" : fmt::format("{}", fmt::join(isas, ", "))));
   return fmt::format("{}", fmt::join(words, ", "));
@@ -51,8 +60,8 @@ std::string kernel_sets_text() {
 }  // namespace
 
 std::string version_text() {
-  std::string out = fmt::format("isobit {}\ncontract {}, scheme f32\n", version_number(),
-                                kNumericContractVersion);
+  std::string out = fmt::format("isobit {}\ncontract {}, scheme {}\n", version_number(),
+                                kNumericContractVersion, kScheme);
   const auto add = [&out](std::string_view title, const std::string& text) {
     out += std::string(title) + wrapped_text(text, title.size());
   };
@@ -60,6 +69,19 @@ std::string version_text() {
   add("built by ", compiler_text() + " with " + compiler_flags_text());
   out.pop_back();
   return out;
+}
+
+Json version_json() {
+  Json sets = Json::array();
+  for (const auto& [name, isas] : kernel_sets())
+    sets.push_back({{"kernel_set", name}, {"isas", isas}});
+  return {{"version", version_number()},
+          {"released", release_date()},
+          {"contract", kNumericContractVersion},
+          {"scheme", kScheme},
+          {"kernel_sets", sets},
+          {"compiler", compiler_text()},
+          {"flags", compiler_flags_text()}};
 }
 
 }  // namespace isobit::app

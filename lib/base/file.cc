@@ -1,16 +1,21 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <fstream>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <cstring>
 #include <utility>
 
+#include "base/appended_file.h"
 #include "base/error.h"
+#include "base/protected_files.h"
 
 namespace isobit {
 namespace {
@@ -63,10 +68,10 @@ void write_all(int fd, std::string_view content, const std::filesystem::path& pa
 
 }  // namespace
 
-std::string read_file(const std::filesystem::path& path, size_t max_bytes) {
-  const Descriptor file(path, kReadFlags);
-  if (file.get() < 0) fail("cannot open", path, errno);
-  const size_t size = regular_size(file.get(), path);
+namespace {
+
+std::string read_whole(int fd, const std::filesystem::path& path, size_t max_bytes) {
+  const size_t size = regular_size(fd, path);
   if (size > max_bytes) {
     throw Error(ErrorCode::environment, "'" + path.string() + "' has " + std::to_string(size) +
                                             " bytes; at most " + std::to_string(max_bytes) +
@@ -75,7 +80,7 @@ std::string read_file(const std::filesystem::path& path, size_t max_bytes) {
   std::string out(size, '\0');
   size_t done = 0;
   while (done < size) {
-    const ssize_t n = ::read(file.get(), out.data() + done, size - done);
+    const ssize_t n = ::read(fd, out.data() + done, size - done);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail("cannot read", path, errno);
     if (n == 0) break;
@@ -85,26 +90,25 @@ std::string read_file(const std::filesystem::path& path, size_t max_bytes) {
   return out;
 }
 
+}  // namespace
+
+std::string read_file(const std::filesystem::path& path, size_t max_bytes) {
+  const Descriptor file(path, kReadFlags);
+  if (file.get() < 0) fail("cannot open", path, errno);
+  note_read(file.get(), path);
+  return read_whole(file.get(), path, max_bytes);
+}
+
+std::string read_to_append(const std::filesystem::path& path) {
+  const Descriptor file(path, kReadFlags);
+  if (file.get() < 0) fail("cannot open", path, errno);
+  return read_whole(file.get(), path, size_t{1} << 30);
+}
+
 namespace {
 
 // Where a file of that name is written: links are followed. A device, a pipe or a folder is
 // refused, since a rename would put a file in its place.
-// An output that is named like a store or a key by mistake must not take its place: a report can be
-// made again, they cannot.
-void refuse_precious(const std::filesystem::path& target) {
-  std::ifstream file(target, std::ios::binary);
-  std::string begin(16, '\0');
-  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  begin.resize(static_cast<size_t>(file.gcount()));
-  const char* what = begin.starts_with("SQLite format 3") ? "a store"
-                     : begin.starts_with("-----BEGIN")    ? "a key"
-                                                          : nullptr;
-  if (what == nullptr) return;
-  throw Error(ErrorCode::usage,
-              "'" + target.string() + "' is " + what + ", which an output would replace",
-              "name another file, or remove that one first");
-}
-
 std::filesystem::path written_path(const std::filesystem::path& path) {
   std::error_code error;
   const std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
@@ -114,21 +118,67 @@ std::filesystem::path written_path(const std::filesystem::path& path) {
     throw Error(ErrorCode::environment, "cannot write '" + path.string() + "': not a regular file",
                 "name a file; leave the option out to print to standard output");
   }
-  refuse_precious(target);
+  refuse_protected(target);
   return target;
+}
+
+}  // namespace
+
+namespace {
+
+// "report.html.tmp4711": the process says whose it is, a lock on the file that it is being written.
+constexpr std::string_view kTemporary = ".tmp";
+
+std::filesystem::path temporary_beside(const std::filesystem::path& path) {
+  return path.string() + std::string(kTemporary) + std::to_string(::getpid());
+}
+
+// The process that `name` says is writing it; 0: it is no temporary file of `path`.
+pid_t writer_of(std::string_view name, const std::filesystem::path& path) {
+  const std::string begin = path.filename().string() + std::string(kTemporary);
+  if (!name.starts_with(begin)) return 0;
+  pid_t pid = 0;
+  const char* end = name.data() + name.size();
+  const auto [at, error] = std::from_chars(name.data() + begin.size(), end, pid);
+  return error == std::errc() && at == end && pid > 0 ? pid : 0;
+}
+
+// Two signs that nobody writes it any more: no such process, and no lock, which a process that this
+// one cannot see (another container's) would hold.
+bool is_abandoned(const std::filesystem::path& temporary, pid_t writer) {
+  if (writer != ::getpid() && (::kill(writer, 0) == 0 || errno != ESRCH)) return false;
+  const Descriptor file(temporary, kReadFlags | O_NOFOLLOW);
+  struct stat st {};
+  return file.get() >= 0 && ::fstat(file.get(), &st) == 0 && S_ISREG(st.st_mode) &&
+         ::flock(file.get(), LOCK_EX | LOCK_NB) == 0;
+}
+
+// What processes that were killed while they wrote `path` left beside it.
+void remove_abandoned(const std::filesystem::path& path) {
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  std::error_code error;
+  std::filesystem::directory_iterator at(folder, error);
+  for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
+    const pid_t writer = writer_of(at->path().filename().string(), path);
+    if (writer != 0 && is_abandoned(at->path(), writer)) ::unlink(at->path().c_str());
+  }
 }
 
 }  // namespace
 
 void write_file_atomically(const std::filesystem::path& name, std::string_view content) {
   const std::filesystem::path path = written_path(name);
-  const std::filesystem::path temporary = path.string() + ".tmp" + std::to_string(::getpid());
-  Descriptor file(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  remove_abandoned(path);
+  const std::filesystem::path temporary = temporary_beside(path);
+  // New, and no link: in a folder that others write to, the name may have been guessed.
+  Descriptor file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
   if (file.get() < 0) fail("cannot create", temporary, errno);
+  ::flock(file.get(), LOCK_EX | LOCK_NB);
   try {
-    write_all(file.get(), content, temporary);
-    if (::fsync(file.get()) != 0) fail("cannot sync", temporary, errno);
-    if (::close(file.release()) != 0) fail("cannot close", temporary, errno);
+    write_all(file.get(), content, path);
+    if (::fsync(file.get()) != 0) fail("cannot sync", path, errno);
+    note_written(file.get());
+    if (::close(file.release()) != 0) fail("cannot close", path, errno);
     if (::rename(temporary.c_str(), path.c_str()) != 0) fail("cannot rename over", path, errno);
   } catch (...) {
     ::unlink(temporary.c_str());
@@ -136,9 +186,27 @@ void write_file_atomically(const std::filesystem::path& name, std::string_view c
   }
 }
 
+AppendedFile::AppendedFile(const std::filesystem::path& path) : path_(path) {
+  std::error_code ignored;
+  refuse_protected(std::filesystem::weakly_canonical(path, ignored));
+  Descriptor file(path, O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY, 0644);
+  if (file.get() < 0) fail("cannot open", path, errno);
+  note_appended(file.get());
+  fd_ = file.release();
+}
+
+AppendedFile::~AppendedFile() {
+  ::close(fd_);
+}
+
+void AppendedFile::append(std::string_view text) {
+  write_all(fd_, text, path_);
+}
+
 MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
   const Descriptor file(path, kReadFlags);
   if (file.get() < 0) fail("cannot open", path, errno);
+  note_read(file.get(), path);
   size_bytes_ = regular_size(file.get(), path);
   if (size_bytes_ == 0) return;
   void* at = ::mmap(nullptr, size_bytes_, PROT_READ, MAP_PRIVATE, file.get(), 0);

@@ -15,6 +15,18 @@ _isobit
 printf '%s\n' "${COMPREPLY[@]}"
 """
 
+# The three functions of zsh that the script calls, as far as it calls them: each prints what it would offer.
+ASK_ZSH = r"""
+script=$1; shift
+compdef() { : }
+_describe() { [[ $1 == -o ]] || { shift; print -rl -- ${${(P)1}%%:*} } }
+compadd() { while [[ $1 != -- ]]; do shift; done; shift; print -rl -- "$@" }
+_files() { : }
+source $script
+words=("$@"); CURRENT=$#; PREFIX=$words[CURRENT]
+_isobit | sort
+"""
+
 
 class Completion(ProgramTest):
     def script(self, shell):
@@ -54,6 +66,28 @@ class Completion(ProgramTest):
         self.assertEqual(self.bash("completion", ""), ["bash", "zsh", "fish"])
         self.assertEqual(self.bash("schema", "verd"), ["verdict"])
 
+    def test_bash_offers_what_help_is_about_at_every_depth(self):
+        self.assertEqual(self.bash("help", "store", "in"), ["info"])
+        self.assertEqual(self.bash("help", "store", "que"), ["query"])
+        self.assertEqual(self.bash("help", "run", ""), [""])
+        self.assertEqual(self.bash("help", "--ma"), ["--man"])
+
+    def test_bash_offers_each_word_once_and_none_that_does_not_exist(self):
+        for words in (("gate", ""), ("report", ""), ("explain", ""), ("replay", ""), ("run", "--against", ""), ("store", "export", "")):
+            with self.subTest(words):
+                offered = [w for w in self.bash(*words) if not os.path.exists(self.path(w))]
+                self.assertEqual(sorted(offered), ["latest", "latest~1"])
+        for command in ("gate", "report"):
+            self.assertEqual([w for w in self.bash(command, "--level", "") if not os.path.exists(self.path(w))], ["0", "1", "2"])
+        self.assertEqual(self.bash("run", "--check", ""), ["0", "1", "2"])
+        self.assertEqual([w for w in self.bash("run", "--design", "") if not os.path.exists(self.path(w))], ["one-at-a-time", "grid"])
+
+    def test_only_kernel_sets_that_run_here_are_offered(self):
+        here = {s["kernel_set"] for s in self.isobit("doctor", "--json", expect=0).json["kernel_sets"] if s["available"]}
+        for words in (("run", "--set", "engine.kernel_set", "=", ""), ("run", "--axis", "engine.kernel_set", "=", ""), ("bench", "--kernel-set", "")):
+            with self.subTest(words):
+                self.assertEqual({w for w in self.bash(*words) if not os.path.exists(self.path(w))}, here)
+
     def test_bash_offers_files_with_their_names_whole(self):
         self.write("my policy.json", "{}")
         self.assertEqual(self.bash("gate", "a", "b", "--policy", "my"), ["my policy.json"])
@@ -77,6 +111,22 @@ class Completion(ProgramTest):
         self.assertEqual(ask("isobit --color al"), ["always"])
         self.assertIn("--check", ask("isobit run --ch"))
         self.assertNotIn("--check", ask("isobit store list --ch"))
+        self.assertEqual(ask("isobit help store in"), ["info"])
+        self.assertEqual([w for w in ask("isobit gate la")], ["latest", "latest~1"])
+        self.assertEqual(ask("isobit run --design gr"), ["grid"])
+        self.assertEqual(ask("isobit run --design pair"), [])
+
+    def test_zsh_offers_commands_values_and_what_help_is_about(self):
+        script = self.script("zsh")
+
+        def ask(*words):
+            return self.run_shell("zsh", "-fc", ASK_ZSH, "ask", script, "isobit", *words)
+
+        self.assertIn("store", ask(""))
+        self.assertEqual(ask("help", "store", ""), ["check", "export", "import", "info", "list", "merge", "prune", "query"])
+        self.assertEqual(ask("gate", ""), ["latest", "latest~1"])
+        self.assertEqual(ask("report", "--level", ""), ["0", "1", "2"])
+        self.assertEqual(ask("run", "--design", ""), ["grid", "one-at-a-time"])
 
     def test_as_json_it_keeps_to_its_schema(self):
         r = self.isobit("completion", "bash", "--json", expect=0).json

@@ -62,7 +62,43 @@ class Help(EveryCommandTest):
             with self.subTest(arguments), open("/dev/full", "wb") as full:
                 done = subprocess.run([PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, cwd=self.folder, check=False)
                 self.assertEqual(done.returncode, 3, arguments)
-                self.assertIn(b"cannot write to standard output", done.stderr)
+                self.assertIn(b"cannot write to standard output: No space left on device", done.stderr)
+
+    def test_a_file_that_may_not_grow_and_a_stream_that_is_closed_are_errors_that_say_so(self):
+        for limited, reason in (("ulimit -f 0; ", "File too large"), ("exec >&-; ", "Bad file descriptor")):
+            for arguments in ("--help", "help --man", "--version --json", "schema", "policy list"):
+                with self.subTest((limited, arguments)):
+                    output = " >>out" if "ulimit" in limited else ""
+                    done = subprocess.run(["bash", "-c", f'{limited}"$ISOBIT_PROGRAM" {arguments}{output}'], stderr=subprocess.PIPE, cwd=self.folder, check=False, text=True)
+                    self.assertEqual((done.returncode, done.stderr.splitlines()[0]), (3, f"isobit: cannot write to standard output: {reason}"))
+
+    def test_a_closed_stream_lends_its_number_to_no_file(self):
+        """What is meant for a closed standard output or error must not land in the file that is opened next."""
+        for closed in (">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"):
+            done = subprocess.run(["bash", "-c", f'"$ISOBIT_PROGRAM" fingerprint "{TINY}" --cyclonedx -o bom.json --log-file log {closed}'], cwd=self.folder, check=False, capture_output=True)
+            self.assertIn(done.returncode, (0, 3))
+            self.assertEqual(json.loads(self.read("bom.json"))["bomFormat"], "CycloneDX")
+            self.assertNotIn(b"CycloneDX 1.6 of", self.read("log"))
+
+    def test_a_usage_error_names_the_help_of_its_own_command(self):
+        for arguments, command in ((["gate"], "gate"), (["gate", "a", "b", "--levl", "1"], "gate"), (["store", "query"], "store query"), (["store"], "store"),
+                                   (["baseline", "set", "--no-such"], "baseline set"), (["--json", "store", "query"], "store query"), (["bench", "x", "--rounds", "x"], "bench"),
+                                   (["bench", TINY, "--concurrency", "x"], "bench"), (["store", "prune", "--keep", "-1"], "store prune"), (["doctor", "surplus"], "doctor")):
+            with self.subTest(arguments):
+                self.assertTrue(self.isobit(*arguments, expect=2).err.endswith(f"\nhint: isobit {command} --help\n"))
+        for arguments in ([], ["rnu"], ["--no-such"], ["--color", "x"]):
+            self.assertIn("\nhint: isobit --help, or isobit COMMAND --help\n", self.isobit(*arguments, expect=2).err)
+
+    def test_no_time_is_no_time(self):
+        for command in (["doctor"], ["policy", "check", "two-tiers"], ["tokens", "encode", "--tokenizer", TINY, "--text", "a"]):
+            self.assertIn("expected a time like 2026-01-31", self.isobit(*command, "--now", "", expect=2).err)
+
+    def test_version_and_help_are_documents_too(self):
+        for arguments in (["--json", "--version"], ["--version", "--json"], ["run", "--json", "--version"]):
+            r = self.isobit(*arguments, expect=0)
+            self.assertEqual(json_schema.Schema("version").errors(r.json), [])
+            self.assertTrue(self.isobit("--version").out.startswith(f"isobit {r.json['version']}\ncontract {r.json['contract']}, scheme {r.json['scheme']}\n"))
+        self.assertEqual(self.isobit("store", "list", "--help", "--json", expect=0).json, self.isobit("help", "store", "list", "--json", expect=0).json)
 
     def test_version_says_build_contract_and_kernel_sets(self):
         out = self.isobit("--version", expect=0).out

@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import shlex
+import shutil
 import struct
 import subprocess
 import fcntl
@@ -181,7 +182,7 @@ class Progress(ProgramTest):
 class Escapes(ProgramTest):
     def test_control_characters_are_escaped_once(self):
         hostile, cell = "a\x1b\u202eb\\c", "load.concurrency=2"
-        in_tables, in_lines = "a\\x1b\\u{202e}b\\\\c", "a\\x1b\\u202eb\\c"  # tables escape the backslash as well
+        in_tables, in_lines = "a\\x1b\\u{202e}b\\\\c", "a\\x1b\\u{202e}b\\c"  # tables escape the backslash as well
         prompts = self.write("p.jsonl", json.dumps({"id": hostile, "prompt": "x"}) + "\n")
         self.run_audit("--prompts", prompts, "--label", hostile, "--axis", "load.concurrency=1,2")
         for arguments, visible in ((("store", "list"), in_tables), (("store", "query", "SELECT label FROM run"), in_lines), (("explain", f"latest/{cell}/0"), in_tables)):
@@ -189,6 +190,124 @@ class Escapes(ProgramTest):
                 text = self.isobit(*arguments, "--store", self.store, expect=0).out
                 self.assertIn(visible, text)
                 self.assertNotIn("\x1b", text)
+
+    def test_a_suggested_command_keeps_its_backslashes(self):
+        self.run_audit()
+        os.rename(self.store, self.path("a\\b.db"))
+        self.assertIn("--store 'a\\b.db'", self.isobit("gate", "latest", "latest", "--store", "a\\b.db", expect=0).err)
+
+
+class BuildLogs(ProgramTest):
+    """GitHub's runner carries out a line that begins with "::error::", Azure's agent "##[" and "##vso[" wherever they stand."""
+
+    HOSTILE = ("::error::x", "  ::set-env name=PATH::x", "::unknown to us::x", "##[error]x", "##VSO[task.complete]x", "###[group]", "a ##[b] ::c", "\n::error::x", "\t::error::x", "\r::error::x")
+
+    def assert_harmless(self, result):
+        for line in re.split(r"[\r\n]", result.out + "\n" + result.err):
+            self.assertFalse(re.match(r"\s*::", line), line)
+            self.assertNotRegex(line.lower(), r"##(vso)?\[")
+
+    def test_no_value_of_a_query_is_carried_out(self):
+        self.run_audit()
+        for text in self.HOSTILE:
+            literal = "'" + text + "'"
+            for sql in (f"SELECT {literal}", f"SELECT '', {literal}", f"SELECT 1 AS {literal}", f"SELECT {literal} UNION SELECT 'b'"):
+                for more in ((), ("--json",)):
+                    with self.subTest((sql, more)):
+                        r = self.isobit("store", "query", sql, *more, "--store", self.store, expect=0)
+                        self.assert_harmless(r)
+                        if more:
+                            self.assertIn(text, {s for row in r.json for pair in row.items() for s in pair})
+
+    def test_no_label_name_path_or_argument_is_carried_out(self):
+        for i, text in enumerate(self.HOSTILE):
+            with self.subTest(text):
+                store, prompts = f"{text.replace('/', '')}.db", self.write(f"{i}.jsonl", json.dumps({"id": text, "prompt": text}) + "\n")
+                self.assert_harmless(self.isobit("run", TINY, "--max-tokens", "2", "--prompts", prompts, "--label", text, "--store=" + store, expect=0))
+                for arguments in (("store", "list"), ("store", "info"), ("store", "check"), ("compare", "latest", "latest"), ("gate", "latest", "latest"), ("report", "latest"),
+                                  ("store", "list", "--json"), ("report", "latest", "--json"), ("gate", "latest", "latest", "--json"), ("store", "info", "--json")):
+                    self.assert_harmless(self.isobit(*arguments, "--store=" + store, expect=0))
+                for arguments in ((text,), ("run", text), ("run", TINY, "--axis", text), ("gate", "latest", text), ("store", "query", text), ("policy", "check", text), ("schema", text),
+                                  ("run", TINY, "--prompts", text), ("tokens", "decode", "--tokenizer", TINY, "--ids", text), ("doctor", "--now", text, "--log-file", text + "/log")):
+                    self.assert_harmless(self.isobit(*arguments))
+
+    def test_json_lines_and_documents_that_are_printed_without_asking_for_json(self):
+        batch = self.write("batch.jsonl", '"ok"\n' + json.dumps({"base64": "IyNbZXJyb3Jd/w=="}) + "\n")
+        self.assert_harmless(self.isobit("tokens", "encode", "--tokenizer", TINY, "--batch", batch))
+        os.symlink(TINY, self.path("##[error]"))
+        r = self.isobit("fingerprint", "##[error]", "--cyclonedx", expect=0)
+        self.assert_harmless(r)
+        self.assertEqual(r.json["metadata"]["component"]["name"], "##[error]")
+
+    def test_bytes_that_were_asked_for_stay_as_they_are(self):
+        messages = self.write("m.json", json.dumps([{"role": "user", "content": "##[error] ::x"}]))
+        template = self.write("t.jinja", "{{ messages[0].content }}\n::error::x\x1b")
+        self.assertEqual(self.isobit("tokens", "render", "--template", template, "--messages", messages, expect=0).out, "##[error] ::x\n::error::x\x1b")
+
+
+class Numbers(ProgramTest):
+    def test_a_query_prints_numbers_short_and_zero_without_a_sign(self):
+        self.run_audit()
+        out = self.isobit("store", "query", "SELECT 1e308, -1e308, -0.0, 0.1, 12345678901234567, 1e-300", "--store", self.store, expect=0).out
+        self.assertEqual(out.splitlines()[1].split("\t"), ["1e+308", "-1e+308", "0.0", "0.1", "12345678901234567", "1e-300"])
+
+
+class Outputs(ProgramTest):
+    """No output takes the place of what the same command reads, or of another of its outputs."""
+
+    def setUp(self):
+        super().setUp()
+        self.run_audit()
+        self.run_audit()
+
+    def assert_refused(self, *arguments, kept, why="is read by this command"):
+        before = self.read(kept)
+        r = self.isobit(*arguments, expect=2)
+        self.assertIn(why, r.err)
+        self.assertIn(os.path.basename(kept), r.err)
+        self.assertEqual(self.read(kept), before)
+
+    def test_inputs_stay_whatever_they_are(self):
+        shutil.copytree(TINY, self.path("model"))
+        self.isobit("fingerprint", "model", "--json", expect=0)
+        for part in ("config.json", "tokenizer.json"):
+            self.assert_refused("fingerprint", "model", "--cyclonedx", "-o", f"model/{part}", kept=f"model/{part}")
+        os.symlink("model/config.json", self.path("other.json"))
+        self.assert_refused("fingerprint", "model", "--cyclonedx", "-o", "other.json", kept="model/config.json")
+        self.write("policy.json", self.isobit("policy", "show", "level-1", expect=0).out)
+        gate = ("gate", "latest~1", "latest", "--store", self.store)
+        self.assert_refused(*gate, "--policy", "policy.json", "-o", "policy.json", kept="policy.json")
+        self.isobit("store", "export", "latest", "latest~1", "-o", "two.isobit.tar", "--store", self.store, expect=0)
+        self.assert_refused("store", "export", "two.isobit.tar:latest", "-o", "two.isobit.tar", kept="two.isobit.tar")
+        self.isobit("store", "export", "latest", "-o", "two.isobit.tar", "--store", self.store, expect=0)  # what is not read may be replaced
+
+    def test_two_outputs_need_two_names(self):
+        r = self.isobit("report", "latest", "--store", self.store, "-o", "a.html", "-o", "./a.html", expect=2)
+        self.assertIn("was just written by this command", r.err)
+
+    def test_what_a_killed_write_left_goes_with_the_next_one(self):
+        with subprocess.Popen(["true"]) as ended:
+            ended.wait()
+        left = [self.write(f"r.html.tmp{ended.pid}", "half"), self.write(f"r.html.tmp{os.getpid()}", "of a process that is there")]
+        self.isobit("report", "latest", "--store", self.store, "-o", "r.html", expect=0)
+        self.assertEqual([os.path.exists(name) for name in left], [False, True])
+
+    def test_a_log_is_added_to_nothing_else(self):
+        key = self.write("k.pem", "-----BEGIN PRIVATE KEY-----\n")
+        policy = self.write("p.json", self.isobit("policy", "show", "level-1", expect=0).out)
+        self.assert_refused("store", "list", "--store", self.store, "--log-file", self.store, kept=self.store, why="log")
+        self.assert_refused("doctor", "--log-file", self.store, kept=self.store, why="is a store")
+        self.assert_refused("doctor", "--log-file", key, kept=key, why="is a key")
+        self.assert_refused("gate", "latest~1", "latest", "--store", self.store, "--policy", policy, "--log-file", policy, kept=policy)
+        self.assertIn("log", self.isobit("run", TINY, "--store", "new.db", "--log-file", "new.db", expect=2).err)
+        self.assertFalse(os.path.exists(self.path("new.db")))
+
+    def test_a_summary_is_added_to_as_before(self):
+        self.write("summary.md", "what was there")
+        for n in (1, 2):
+            self.isobit("report", "latest", "--store", self.store, "--summary", "summary.md", expect=0)
+            self.assertTrue(self.read("summary.md").startswith(b"what was there\n"))
+            self.assertEqual(self.read("summary.md").count(b"<summary>Cells</summary>"), n)
 
 
 if __name__ == "__main__":
