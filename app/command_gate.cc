@@ -127,6 +127,7 @@ std::function<int()> declare_gate(CLI::App& app, Session& session) {
   declare_outputs(app, arguments->outputs);
   declare_statement_options(app, arguments->statement);
   declare_upgrade_options(app, arguments->upgrade);
+  app.get_option("--policy")->excludes("--upgrade");
   app.add_flag("--save", arguments->save, "Keep the verdict and its policy in the store");
   return [arguments, level, &session] {
     arguments->level_given = level->count() > 0;

@@ -73,7 +73,7 @@ int show(const PromptsArguments& a, Session& session) {
                     did_you_mean(a.tags[0], known),
                 "its tags are: " + tags_of(records));
   }
-  session.console.result(lines);
+  session.console.json_result(lines);
   return kOk;
 }
 

@@ -243,6 +243,14 @@ class Refusals(FormatsTest):
             results = json.loads(self.read("r.sarif"))["runs"][0]["results"]
             self.assertEqual({r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for r in results}, {location})
 
+    def test_2_for_one_file_named_twice_and_nothing_is_written(self):
+        self.two_runs()
+        os.mkdir(self.path("d"))
+        for twice in (("-o", "r.md", "-o", "r.md"), ("-o", "r.html", "-o", "d/../r.html")):
+            self.assertIn("twice", self.gate(*twice, expect=2).err)
+            self.assertIn("twice", self.isobit("report", "latest", "--store", self.store, *twice, expect=2).err)
+        self.assertFalse(os.path.exists(self.path("r.md")) or os.path.exists(self.path("r.html")))
+
     def test_3_for_a_folder_that_is_not_there_or_cannot_be_written_to(self):
         self.run_audit()
         os.mkdir(self.path("locked"), 0o555)

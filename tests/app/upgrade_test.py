@@ -45,6 +45,9 @@ class Upgrade(ProgramTest):
                 for name, kernel_set, image in (("old.json", "cpu", "inference:1.4.0"), ("new.json", "cpu-adaptive", "inference:1.5.0"))]
         return (*arms, "--prompts", prompts, "--axis", "load.concurrency=1,8")
 
+    def test_2_for_a_policy_which_an_upgrade_does_not_ask_by(self):
+        self.assertIn("--policy", self.isobit("gate", "--upgrade", BEFORE, AFTER, "--model", TINY, "--policy", "level-1", expect=2).err)
+
     def test_the_example_configurations_are_read(self):
         for path in (BEFORE, AFTER):
             self.assertIn("--model", self.isobit("gate", "--upgrade", path, path, "--store", self.store, expect=2).err)
