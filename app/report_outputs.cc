@@ -122,14 +122,15 @@ ReportInput report_input(const OutputArguments& a, const ReportedRuns& runs,
                          const std::string& default_location, Session& session) {
   const PairCounts& totals = runs.comparison.totals;
   const bool differs = totals.numeric_divergences + totals.token_divergences > 0;
-  ReportInput input{.comparison = runs.comparison,
-                    .verdict = runs.verdict,
-                    .prompt_texts = runs.base.prompt_texts,
-                    .tails = divergence_tails(runs.base, runs.candidate, runs.comparison, kTails),
-                    .next_command = {},
-                    .measures = measure_run(runs.candidate),
-                    .location = a.location.empty() ? location_from_here(default_location) : a.location,
-                    .tool_version = version_number()};
+  ReportInput input{
+      .comparison = runs.comparison,
+      .verdict = runs.verdict,
+      .prompt_texts = runs.base.prompt_texts,
+      .tails = divergence_tails(runs.base, runs.candidate, runs.comparison, kTails),
+      .next_command = {},
+      .measures = measure_run(runs.candidate),
+      .location = a.location.empty() ? location_from_here(default_location) : a.location,
+      .tool_version = version_number()};
   if (differs || !a.model.empty())
     input.token_texts = token_texts(runs.base, a.model, session.console);
   add_store(a, runs, input, session);
