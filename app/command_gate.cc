@@ -127,10 +127,12 @@ std::function<int()> declare_gate(CLI::App& app, Session& session) {
   declare_outputs(app, arguments->outputs);
   declare_statement_options(app, arguments->statement);
   declare_upgrade_options(app, arguments->upgrade);
-  app.get_option("--policy")->excludes("--upgrade");
   app.add_flag("--save", arguments->save, "Keep the verdict and its policy in the store");
   return [arguments, level, &session] {
     arguments->level_given = level->count() > 0;
+    if (arguments->upgrade.upgrade && !arguments->policy.empty())
+      throw Error(ErrorCode::usage, "--upgrade asks by --level, not by --policy",
+                  "let it record both arms, then: isobit gate latest~1 latest --policy P");
     if (arguments->upgrade.upgrade)
       return upgrade({arguments->base, arguments->candidate}, level_argument(arguments->level),
                      arguments->upgrade, arguments->outputs, session);

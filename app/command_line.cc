@@ -34,6 +34,18 @@ void declare_global_flags(CLI::App& app, GlobalFlags& flags) {
       });
 }
 
+// An unset variable of a script, as in --level "$LEVEL", is not the number 0.
+void refuse_empty_numbers(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    const std::string type = option->get_type_name();
+    const bool is_number =
+        type.find("INT") != std::string::npos || type.find("FLOAT") != std::string::npos;
+    if (is_number && option->get_items_expected_max() > 0) option->check(not_empty, "");
+  }
+  for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    refuse_empty_numbers(*sub);
+}
+
 }  // namespace
 
 CommandLine::CommandLine(Session& session)
@@ -50,6 +62,7 @@ CommandLine::CommandLine(Session& session)
     sub->footer(std::string("Example:\n  ") + command.example);
     sub->fallthrough();
     actions_.emplace_back(sub, command.declare(*sub, session));
+    refuse_empty_numbers(*sub);
   }
 }
 

@@ -73,8 +73,10 @@ std::string coloured_line(std::string_view line) {
 // Also where neither is there yet.
 bool same_path(const std::string& a, const std::string& b) {
   std::error_code failed;
-  const auto place = std::filesystem::weakly_canonical(a, failed);
-  return !failed && place == std::filesystem::weakly_canonical(b, failed) && !failed;
+  const auto place = std::filesystem::weakly_canonical(std::filesystem::absolute(a), failed);
+  return !failed &&
+         place == std::filesystem::weakly_canonical(std::filesystem::absolute(b), failed) &&
+         !failed;
 }
 
 // Of the terminal that talk goes to; 80 where it does not say.

@@ -108,7 +108,7 @@ void check_outputs(const OutputArguments& a) {
   std::set<fs::path> named;
   for (const std::string& file : a.files) {
     std::error_code unknown;
-    const fs::path place = fs::weakly_canonical(file, unknown);
+    const fs::path place = fs::weakly_canonical(fs::absolute(file), unknown);
     if (!named.insert(unknown ? fs::path(file) : place).second)
       throw Error(ErrorCode::usage, "-o names '" + file + "' twice", "give each report a file");
   }

@@ -44,13 +44,15 @@ std::string cell_without_repeats(const RunRecord& run) {
   return {};
 }
 
-// What the plan says of cells and repeats.
+// What the plan says of cells and repeats; and the plan's own cells are those of its matrix, since
+// a cell that is made its own reference would never be compared.
 std::vector<std::string> unlike_plan(const RunRecord& run) {
   try {
     const std::string cell = first_cell_unlike_plan(run.plan_json, run.cells, "its plan");
     if (!cell.empty()) return {cell};
     const std::string repeats = cell_without_repeats(run);
     if (!repeats.empty()) return {repeats};
+    plan_from_json(run.plan_json, "its plan");
   } catch (const Error& e) {
     return {e.message()};
   }

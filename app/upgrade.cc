@@ -142,6 +142,10 @@ int upgrade(const ConfigurationFiles& files, Level level, const UpgradeArguments
       run_arm({.file = old_file, .against = ""}, old_configuration, a, token_bytes, session);
   const UpgradeArm after = run_arm({.file = new_file, .against = before.run.id}, new_configuration,
                                    a, token_bytes, session);
+  if (after.run.cells.size() == 1)
+    session.console.warn(
+        "both arms were asked in one cell: nothing is said about load; --axis load.concurrency=1,8 "
+        "asks under load too");
   const UpgradeFindings findings = find_upgrade(before, after, level, token_bytes);
   if (outputs.any()) {
     OutputArguments with_model = outputs;

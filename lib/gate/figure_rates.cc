@@ -201,7 +201,7 @@ std::optional<Figure> without_noise(const BesideNoise& b) {
   if (b.noise.trials == 0 && b.worst.failures > 0)
     return nothing(
         "the reference has no repeats, so its own noise is not known; record it with "
-        "\"repeats\": 2 or more");
+        "--repeats 2 or more");
   return std::nullopt;
 }
 

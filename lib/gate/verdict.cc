@@ -212,7 +212,12 @@ bool is_about_noise(const std::string& rule_id) {
 
 std::string fail_words(const Verdict& verdict, bool within) {
   const std::vector<std::string> broken = broken_level_rules(verdict);
-  if (broken.empty()) return "a rule of the policy does not hold";
+  if (broken.empty()) {
+    const bool any_rule = std::ranges::any_of(
+        verdict.rules, [](const RuleResult& r) { return r.outcome == Outcome::kFail; });
+    return any_rule ? "a rule of the policy does not hold"
+                    : "something changed that the policy does not expect";
+  }
   if (std::ranges::all_of(broken, is_about_noise))
     return "answers differ more than the reference's own repeats do";
   return within ? "answers depend on how the target was loaded" : "the candidate's answers differ";
@@ -220,7 +225,7 @@ std::string fail_words(const Verdict& verdict, bool within) {
 
 std::string pass_words(const Verdict& verdict, bool within) {
   if (verdict.level == Level::kStatistical)
-    return "no more differences than the reference's own repeats show";
+    return "not demonstrably more differences than the reference's own repeats show";
   return within ? "every cell gave the same answers" : "the candidate gives the base run's answers";
 }
 

@@ -13,6 +13,7 @@ namespace {
 constexpr const char* kConcurrency = "load.concurrency";
 
 constexpr double kMaxCount = 1 << 24;
+constexpr double kMostThreads = 1024;  // as --threads
 constexpr std::string_view kDispatchEdges = "2,8,9,16,17,44,45,255,256,257";
 
 Axis load_axis(std::string key, std::vector<std::string> words, std::vector<std::string> later) {
@@ -55,13 +56,13 @@ Axis word_axis(std::string key, AxisKind kind, std::vector<std::string> words,
           .later_words = std::move(later)};
 }
 
-Axis count_axis(std::string key, std::string default_word) {
+Axis count_axis(std::string key, std::string default_word, double most = kMaxCount) {
   return {.key = std::move(key),
           .default_value = default_word,
           .words = {default_word},
           .numbers = AxisNumbers::kCount,
           .min = 1,
-          .max = kMaxCount};
+          .max = most};
 }
 
 Axis later_axis(std::string key, std::string default_value) {
@@ -91,7 +92,7 @@ std::vector<Axis> make_axes() {
       later_axis("engine.prefix_cache", "off"),
       later_axis("engine.speculation", "off"),
       later_axis("engine.preemption", "none"),
-      count_axis("engine.threads", "all"),
+      count_axis("engine.threads", "all", kMostThreads),
       word_axis("engine.isa", AxisKind::kSchedule,
                 {"best", "scalar", "portable", "avx2", "avx512", "neon"}),
       word_axis("engine.kernel_set", AxisKind::kIdentity,

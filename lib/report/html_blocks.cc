@@ -90,13 +90,14 @@ std::string html_key(const std::vector<KeyEntry>& entries) {
 
 namespace {
 
-// Options are not broken at their hyphens. Entities hold no blanks.
+// The options of the commands that pages show are not broken at their hyphens. Others are left: the
+// page's elements do not follow from what a run holds. Entities hold no blanks.
 std::string with_whole_options(const std::string& escaped_command) {
   std::string out;
   for (size_t at = 0; at < escaped_command.size();) {
     const size_t blank = std::min(escaped_command.find(' ', at), escaped_command.size());
     const std::string word = escaped_command.substr(at, blank - at);
-    const bool is_option = word.starts_with("-") && word.size() < 30;
+    const bool is_option = word == "--n" || word == "--store" || word == "--base";
     out += is_option ? "<span class=\"option\">" + word + "</span>" : word;
     if (blank < escaped_command.size()) out += ' ';
     at = blank + 1;

@@ -218,7 +218,9 @@ std::string price_table(const RunComparison& comparison) {
   }
   std::string out;
   if (!rows.empty()) {
-    out = "\nprice (ms at p50 / p95 / p99; x: beside the reference)\n" +
+    const bool within = comparison.kind == ComparisonKind::kWithinRun;
+    out = fmt::format("\nprice (ms at p50 / p95 / p99; x: beside {})\n",
+                      within ? "the reference cell" : "the base run") +
           text_table({{"cell", Align::kLeft},
                       {"tokens/s", Align::kRight},
                       {"x", Align::kRight},

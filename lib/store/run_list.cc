@@ -27,6 +27,17 @@ std::string listed(const std::vector<std::string>& ids) {
   return ids.size() > 5 ? out + ", ..." : out;
 }
 
+// For a word that names no run: a label, a file that is not there, or what else to look at.
+std::string what_it_may_be(Database& database, std::string_view ref) {
+  std::vector<std::string> labelled;
+  Statement row(database, "SELECT id FROM run WHERE label = ?1 ORDER BY run_key DESC");
+  for (row.add(ref); row.step();) labelled.push_back(row.text(0));
+  if (!labelled.empty()) return "that is a label; the runs so labelled: " + listed(labelled);
+  for (const std::string_view end : {".json", ".tar", ".db"})
+    if (ref.ends_with(end)) return "there is no file of that name either";
+  return "isobit store list --store FILE lists its runs";
+}
+
 }  // namespace
 
 std::string Store::resolve_ref(std::string_view ref) {
@@ -51,7 +62,7 @@ std::string Store::resolve_ref(std::string_view ref) {
   if (matches.size() == 1 && !ref.empty()) return matches[0];
   if (matches.empty()) {
     throw Error(ErrorCode::usage, where + " has no run '" + word + "'" + did_you_mean(ref, ids),
-                "isobit store list --store FILE lists its runs");
+                what_it_may_be(state_->database, ref));
   }
   throw Error(ErrorCode::usage,
               "'" + word + "' begins the ids of " + std::to_string(matches.size()) +

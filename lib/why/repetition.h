@@ -11,8 +11,9 @@ namespace isobit {
 
 // Where an answer leaves the recorded one.
 struct Split {
-  int32_t position = 0;    // of the answer; its length where one ended before the other
-  bool in_tokens = false;  // else in bits only
+  int32_t position = 0;  // of the answer; its length where one ended before the other
+  std::optional<int32_t> token_position = {};  // where the tokens part, there or later
+  bool in_tokens() const { return token_position == position; }  // else in bits
 };
 
 struct Repetition {
@@ -21,7 +22,8 @@ struct Repetition {
   int32_t n_same_bits = 0;        // and every score and hash that was recorded
   int32_t n_distinct_tokens = 0;  // answers among the n
   int32_t n_distinct_bits = 0;
-  std::optional<Split> first_split;        // the earliest of all
+  std::optional<Split> first_split;  // the earliest of all
+  std::optional<int32_t> first_token_split;
   std::vector<std::optional<Split>> runs;  // per repetition; nullopt: as recorded
   bool all_as_recorded() const { return n_same_bits == n; }
 };

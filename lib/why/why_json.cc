@@ -173,7 +173,7 @@ Json guilty_json(const std::vector<GuiltyNeighbour>& guilty) {
 
 Json split_json(const std::optional<Split>& split) {
   if (!split) return {};
-  return {{"position", split->position}, {"in", split->in_tokens ? "tokens" : "bits"}};
+  return {{"position", split->position}, {"in", split->in_tokens() ? "tokens" : "bits"}};
 }
 
 Json texts_json(const std::vector<std::string>& texts) {
@@ -257,6 +257,7 @@ Json repetition_json(const Repetition& r, const std::string& sample, bool alone,
   out["distinct_tokens"] = r.n_distinct_tokens;
   out["distinct_bits"] = r.n_distinct_bits;
   out["first_split"] = split_json(r.first_split);
+  out["first_token_split"] = r.first_token_split ? Json(*r.first_token_split) : Json();
   Json runs = Json::array();
   for (const auto& split : r.runs) runs.push_back(split_json(split));
   out["runs"] = runs;

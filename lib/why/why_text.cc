@@ -114,8 +114,11 @@ std::string repetition_text(const Repetition& r, const std::string& sample,
   out += fmt::format("distinct answers: {} in tokens, {} in bits\n", r.n_distinct_tokens,
                      r.n_distinct_bits);
   if (!r.first_split) return out;
-  return out + fmt::format("first split: position {}, in {}\n", r.first_split->position,
-                           r.first_split->in_tokens ? "tokens" : "bits");
+  out += fmt::format("first split: position {}, in {}", r.first_split->position,
+                     r.first_split->in_tokens() ? "tokens" : "bits");
+  if (r.first_token_split && !r.first_split->in_tokens())
+    out += fmt::format("; in tokens at position {}", *r.first_token_split);
+  return out + "\n";
 }
 
 }  // namespace isobit

@@ -327,6 +327,28 @@ class BadBundles(BundleTest):
         db.close()
         self.assertIn("its plan asks for 2", " ".join(self.isobit("gate", "latest", "latest", "--store", self.store, expect=3).err.split()))
 
+    def test_a_cell_made_its_own_reference_in_plan_and_cells_alike_is_refused(self):
+        run = self.one_bundle()
+
+        def own(cell):
+            key = next(key for key in cell if key.startswith("reference"))
+            return {**cell, key: cell["index"]} if cell["index"] == 1 else cell
+
+        def compact(value):
+            return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+        def edit(members):
+            header = json.loads(members[f"runs/{run}/run.json"])
+            key = next(key for key in header if key.startswith("plan"))
+            plan = json.loads(header[key]) if isinstance(header[key], str) else header[key]
+            plan["cells"] = [own(cell) for cell in plan["cells"]]
+            header[key] = compact(plan) if isinstance(header[key], str) else plan
+            members[f"runs/{run}/run.json"] = compact(header).encode() + b"\n"
+            cells = [json.loads(line) for line in members[f"runs/{run}/cells.jsonl"].splitlines()]
+            members[f"runs/{run}/cells.jsonl"] = b"".join(compact(own(cell)).encode() + b"\n" for cell in cells)
+
+        self.refused(self.forged("own.isobit.tar", edit), "other cells than were stored")
+
     def test_a_baseline_without_some_of_its_answers_is_no_file_and_never_passes(self):
         self.two_runs()
         self.isobit("baseline", "set", "prod", "latest~1", "--store", self.store, expect=0)

@@ -217,6 +217,18 @@ class Gate(ProgramTest):
         text = '{"name": "p", "level": 1, "must_match": ["model.wieghts.stored_root"]}'
         self.assertIn("did you mean 'model.weights.stored_root'", " ".join(self.gate("--policy", self.policy(text), expect=5).out.split()))
 
+    def test_2_for_a_label_and_for_a_file_that_is_not_there_where_a_run_is_wanted(self):
+        self.run_audit(*AXIS, "--label", "before")
+        for name, words in (("before", "that is a label; the runs so labelled: "), ("baseline.json", "there is no file of that name"),
+                            ("x.isobit.tar", "there is no file of that name"), ("other", "store list")):
+            self.assertIn(words, self.isobit("gate", name, "latest", "--store", self.store, expect=2).err)
+
+    def test_2_for_numbers_that_are_empty_as_an_unset_variable_leaves_them(self):
+        for command in (["gate", "latest", "latest", "--level", ""], ["report", "latest", "--level", ""], ["run", TINY, "--check", ""],
+                        ["run", TINY, "--repeats", ""], ["run", TINY, "--max-tokens", ""], ["plan", TINY, "--seed", ""]):
+            self.isobit(*command, "--store", self.store, expect=2)
+        self.isobit("run", TINY, "--axis", "engine.threads=99999", "--store", self.store, expect=2)
+
     def test_6_for_other_prompts(self):
         self.run_audit(*AXIS)
         self.run_audit(*AXIS, "--prompts", "edge")

@@ -48,6 +48,12 @@ class Upgrade(ProgramTest):
     def test_2_for_a_policy_which_an_upgrade_does_not_ask_by(self):
         self.assertIn("--policy", self.isobit("gate", "--upgrade", BEFORE, AFTER, "--model", TINY, "--policy", "level-1", expect=2).err)
 
+    def test_one_cell_says_nothing_about_load_and_that_is_told(self):
+        old, new = self.configuration("old.json", threads=1), self.configuration("new.json", threads=1)
+        said = "nothing is said about load"
+        self.assertIn(said, self.upgrade(old, new).err)
+        self.assertNotIn(said, self.upgrade(old, new, "--axis", "load.concurrency=1,4").err)
+
     def test_the_example_configurations_are_read(self):
         for path in (BEFORE, AFTER):
             self.assertIn("--model", self.isobit("gate", "--upgrade", path, path, "--store", self.store, expect=2).err)

@@ -99,7 +99,7 @@ TEST_CASE("every figure that has something to say is said") {
   CHECK(has(text, "70.0 % after 1"));
   CHECK(has(text, "how much alike answers are (mean / least)"));
   CHECK(has(text, "1.000 / 1.000"));  // the texts were left the same
-  CHECK(has(text, "price (ms at p50 / p95 / p99; x: beside the reference)"));
+  CHECK(has(text, "price (ms at p50 / p95 / p99; x: beside the reference cell)"));
   CHECK(has(text, "x 2.00"));
   CHECK(has(text, "clock jumps: the times of 1 answer cannot be and are left out"));
 }

@@ -48,7 +48,7 @@ TEST_CASE("an unstable target is found") {
   CHECK_FALSE(r.all_as_recorded());
   REQUIRE(r.first_split);
   CHECK(r.first_split->position == 0);
-  CHECK(r.first_split->in_tokens);
+  CHECK(r.first_split->in_tokens());
   CHECK_FALSE(r.runs[0]);
   CHECK(r.runs[4]);
   CHECK(repetition_text(r, "x", "recorded").find("first split: position 0, in tokens") !=
@@ -65,8 +65,9 @@ TEST_CASE("a request that is answered otherwise alone is told apart in bits and 
     CHECK(r.n_same_bits == 0);
     CHECK(r.n_same_tokens == (target == &bits ? 3 : 0));
     CHECK(r.n_distinct_bits == 1);
-    CHECK(r.first_split->in_tokens == (target == &tokens));
+    CHECK(r.first_split->in_tokens() == (target == &tokens));
     CHECK(r.first_split->position == (target == &bits ? 0 : 5));
+    CHECK(r.first_token_split == (target == &bits ? std::nullopt : std::optional<int32_t>(5)));
   }
 }
 
@@ -76,5 +77,5 @@ TEST_CASE("a shortened answer splits where it ends") {
   const Repetition r = repetition_of(cut, run, 2, false);
   CHECK(r.n_same_tokens == 0);
   CHECK(r.first_split->position == 7);
-  CHECK(r.first_split->in_tokens);
+  CHECK(r.first_split->in_tokens());
 }
