@@ -6,6 +6,7 @@
 #include "app/run_claims.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "gate/policy_file.h"
 
 namespace isobit::app {
 namespace {
@@ -48,8 +49,18 @@ bool is_bundle_file(const std::string& path) {
 RunBundle load_bundle(const std::string& path) {
   const std::string where = "bundle '" + path + "'";
   RunBundle bundle = read_bundle(read_file(path, kMaxBundleBytes), where);
-  for (const RunRecord& run : bundle.runs) require_whole_run(run, where);
+  require_sound_bundle(bundle, where);
   return bundle;
+}
+
+void require_sound_bundle(const RunBundle& bundle, const std::string& where) {
+  for (const RunRecord& run : bundle.runs) require_whole_run(run, where);
+  if (bundle.policy.empty()) return;
+  try {
+    static_cast<void>(read_policy(bundle.policy, where + ": policy.json"));
+  } catch (const Error& e) {  // a file, not something typed
+    throw Error(ErrorCode::environment, e.message(), "ask whoever exported the bundle for another");
+  }
 }
 
 RunRecord run_in_bundle(RunBundle bundle, const std::string& ref, const std::string& path) {

@@ -1,14 +1,17 @@
 #include "app/run_claims.h"
 
+#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
 
+#include "app/audit.h"
 #include "app/prompt_requests.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "fingerprint/fingerprint_id.h"
 #include "matrix/plan_file.h"
+#include "matrix/recorded_cells.h"
 #include "record/answer_counts.h"
 #include "record/fact_bounds.h"
 
@@ -44,15 +47,27 @@ std::string cell_without_repeats(const RunRecord& run) {
   return {};
 }
 
-// What the plan says of cells and repeats; and the plan's own cells are those of its matrix, since
-// a cell that is made its own reference would never be compared.
+// The context is the model's, as it was fingerprinted; 0 where that is not known.
+ModelLimits recorded_limits(const RunRecord& run) {
+  ModelLimits out{.context_tokens = 0, .max_concurrency = kMaxConcurrency};
+  for (const FingerprintItem& item : run.fingerprint.items) {
+    if (item.item_class == FingerprintClass::kModel && item.name == "config.max_positions")
+      std::from_chars(item.value.data(), item.value.data() + item.value.size(), out.context_tokens);
+  }
+  return out;
+}
+
+// What the plan says of cells and repeats; the plan's own cells are those of its matrix, since a
+// cell that is made its own reference would never be compared; and the answers are such as the
+// cells can have given.
 std::vector<std::string> unlike_plan(const RunRecord& run) {
   try {
     const std::string cell = first_cell_unlike_plan(run.plan_json, run.cells, "its plan");
     if (!cell.empty()) return {cell};
     const std::string repeats = cell_without_repeats(run);
     if (!repeats.empty()) return {repeats};
-    plan_from_json(run.plan_json, "its plan");
+    const Plan plan = plan_from_json(run.plan_json, "its plan");
+    return answers_unlike_cells(run, plan, recorded_limits(run));
   } catch (const Error& e) {
     return {e.message()};
   }

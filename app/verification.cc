@@ -4,9 +4,9 @@
 #include <filesystem>
 
 #include "app/bundle_file.h"
-#include "app/run_claims.h"
 #include "app/statement_file.h"
 #include "app/stored_json.h"
+#include "app/verdict_again.h"
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -38,17 +38,38 @@ DigestCheck compared(std::string what, std::string expected, std::string found) 
           std::move(expected), std::move(found)};
 }
 
+// A file that was given, and the runs in it where it is a bundle.
+struct GivenFile {
+  std::string path;
+  Resource file;
+  std::vector<GivenRun> runs;
+};
+
+std::vector<GivenFile> read_given(const std::vector<std::string>& paths) {
+  std::vector<GivenFile> out;
+  for (const std::string& path : paths) {
+    GivenFile& given = out.emplace_back();
+    given.path = path;
+    given.file = file_resource(path);
+    if (!is_bundle_file(path)) continue;
+    for (RunRecord& run : load_bundle(path).runs) {
+      std::string digest = run_digest(run);
+      given.runs.push_back({.run = std::move(run), .digest = std::move(digest)});
+    }
+  }
+  return out;
+}
+
 // The names that a statement's resources may have for what a given file holds, with digests.
-std::vector<Resource> resources_in(const std::string& path) {
-  std::vector<Resource> out = {file_resource(path)};
-  if (!is_bundle_file(path)) return out;
-  for (const RunRecord& run : load_bundle(path).runs) {
+std::vector<Resource> resources_in(const GivenFile& given) {
+  std::vector<Resource> out = {given.file};
+  for (const GivenRun& g : given.runs) {
     Resource& whole = out.emplace_back();
-    whole.name = run_resource_name(run.id);
-    whole.digests["sha256"] = run_digest(run);
+    whole.name = run_resource_name(g.run.id);
+    whole.digests["sha256"] = g.digest;
     Resource& fingerprint = out.emplace_back();
-    fingerprint.name = fingerprint_resource_name(run.id);
-    fingerprint.digests["sha256"] = run.fingerprint.id;
+    fingerprint.name = fingerprint_resource_name(g.run.id);
+    fingerprint.digests["sha256"] = g.run.fingerprint.id;
   }
   return out;
 }
@@ -59,10 +80,11 @@ class NamedResources {
   explicit NamedResources(std::vector<Resource> named)
       : named_(std::move(named)), given_(named_.size()) {}
 
-  void take(const std::string& path, std::vector<DigestCheck>& out) {
+  void take(const GivenFile& given, std::vector<DigestCheck>& out) {
     bool known = false;
-    for (const Resource& r : resources_in(path)) known |= take_resource(r, out);
-    if (!known) out.push_back({"file " + path, DigestFinding::kNotNamed, "", file_digest(path)});
+    for (const Resource& r : resources_in(given)) known |= take_resource(r, out);
+    if (!known)
+      out.push_back({"file " + given.path, DigestFinding::kNotNamed, "", sha256_of(given.file)});
   }
 
   void tell_of_the_rest(std::vector<DigestCheck>& out) const {
@@ -73,8 +95,6 @@ class NamedResources {
   }
 
  private:
-  static std::string file_digest(const std::string& path) { return sha256_of(file_resource(path)); }
-
   bool take_resource(const Resource& r, std::vector<DigestCheck>& out) {
     bool known = false;
     const std::string digest = sha256_of(r);
@@ -98,26 +118,50 @@ class NamedResources {
   std::vector<bool> given_;
 };
 
-void check_files(std::vector<Resource> named, const std::vector<std::string>& files,
+void check_files(std::vector<Resource> named, const std::vector<GivenFile>& files,
                  std::vector<DigestCheck>& out) {
   NamedResources resources(std::move(named));
-  for (const std::string& file : files) resources.take(file, out);
+  for (const GivenFile& file : files) resources.take(file, out);
   resources.tell_of_the_rest(out);
 }
 
-// Only of bytes that are those which were stated.
-void tell_of_disagreements(const InTotoStatement& statement, const std::string& where,
-                           std::vector<DigestCheck>& out) {
-  for (Disagreement& d : disagreements_inside(statement, where)) {
+void add_all(std::vector<Disagreement> found, const std::string& prefix,
+             std::vector<DigestCheck>& out) {
+  for (Disagreement& d : found) {
     const DigestFinding finding = d.found ? DigestFinding::kDiffers : DigestFinding::kMissing;
-    out.push_back({std::move(d.what), finding, std::move(d.expected), d.found.value_or("")});
+    out.push_back({prefix + d.what, finding, std::move(d.expected), d.found.value_or("")});
   }
 }
 
+void check_verdict(const InTotoStatement& statement, const std::vector<GivenFile>& files,
+                   const std::string& where, std::vector<DigestCheck>& out) {
+  std::vector<GivenRun> runs;
+  for (const GivenFile& file : files) runs.insert(runs.end(), file.runs.begin(), file.runs.end());
+  VerdictFinding again = verdict_again(statement, runs, where);
+  const std::string what = "verdict.json, computed again from " + again.runs;
+  if (again.state == VerdictAgain::kDiffers)
+    add_all(std::move(again.differences), what + ": ", out);
+  else
+    out.push_back({what, again.state == VerdictAgain::kSame ? DigestFinding::kSame
+                                                            : DigestFinding::kNotGiven});
+}
+
+// What another program states may follow from anything: nothing here could hold it.
+void require_test_result(const InTotoStatement& statement, const std::string& where) {
+  if (statement.predicate_type == kTestResultType) return;
+  throw Error(ErrorCode::environment,
+              where + ": its predicate is '" + statement.predicate_type.substr(0, 80) +
+                  "', expected '" + kTestResultType + "'",
+              "isobit gate --statement writes one that can be verified");
+}
+
+// What is inside is looked at only where its bytes are those which were stated.
 void verify_statement(const InTotoStatement& statement, const std::string& where,
-                      const std::vector<std::string>& files, VerificationResult& out) {
+                      const std::vector<std::string>& paths, VerificationResult& out) {
+  require_test_result(statement, where);
   out.predicate_type = statement.predicate_type;
   out.result = result_of(statement, where);
+  const std::vector<GivenFile> files = read_given(paths);
   std::vector<Resource> named = statement.subjects;
   for (const Resource& resource : configuration_of(statement, where)) named.push_back(resource);
   std::erase_if(named, [&](const Resource& resource) {
@@ -126,7 +170,8 @@ void verify_statement(const InTotoStatement& statement, const std::string& where
         compared(resource.name + " inside", sha256_of(resource), sha256_hex(*resource.content)));
     return true;
   });
-  if (out.digests_hold()) tell_of_disagreements(statement, where, out.digests);
+  if (out.digests_hold()) add_all(disagreements_inside(statement, where), "", out.digests);
+  if (out.digests_hold()) check_verdict(statement, files, where, out.digests);
   check_files(std::move(named), files, out.digests);
 }
 
@@ -161,7 +206,7 @@ VerificationResult verify_bom(const Json& root, const std::string& path,
       compared("fingerprint inside", fingerprint.id, fingerprint_id(fingerprint.items)));
   for (const std::string& part : parts_unlike_fingerprint(root, fingerprint))
     out.digests.push_back({part + " inside, by the fingerprint", DigestFinding::kDiffers, "", ""});
-  check_files(model_files(fingerprint), files, out.digests);
+  check_files(model_files(fingerprint), read_given(files), out.digests);
   return out;
 }
 
@@ -180,7 +225,7 @@ VerificationResult verify_bundle(const std::string& path) {
     out.digests.push_back(compared(run_resource_name(bundle.runs[i].id), bundle.listed_digests[i],
                                    run_digest(bundle.runs[i])));
   if (!out.digests_hold()) return out;
-  for (const RunRecord& run : bundle.runs) require_whole_run(run, where);
+  require_sound_bundle(bundle, where);
   return out;
 }
 

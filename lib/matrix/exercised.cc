@@ -158,15 +158,15 @@ std::string judge_position(const CellRecord& cell, const Samples& samples) {
 
 }  // namespace
 
-Exercised judge_exercised(const CellRecord& cell, std::span<const SampleRecord> samples,
+Exercised judge_exercised(const CellRecord& cell, std::span<const SampleRecord* const> samples,
                           const BuiltWorkload& built) {
   Samples finished;
-  for (const SampleRecord& s : samples) {
-    if (s.trace.finish_reason != FinishReason::kError) finished.push_back(&s);
+  for (const SampleRecord* s : samples) {
+    if (s->trace.finish_reason != FinishReason::kError) finished.push_back(s);
   }
   if (finished.empty()) {
     return {false, samples.empty() ? "no sample was recorded"
-                                   : "every sample ended in an error: " + samples[0].trace.error};
+                                   : "every sample ended in an error: " + samples[0]->trace.error};
   }
   std::string reason = judge_concurrency(finished, built);
   if (reason.empty()) reason = judge_chunks(cell, finished, built);

@@ -32,7 +32,7 @@ struct Exercised {
 //
 // Samples that ended in an error prove nothing. load.neighbours is proved by company: half of the
 // traffic, or more, is neighbours, by construction.
-Exercised judge_exercised(const CellRecord& cell, std::span<const SampleRecord> samples,
+Exercised judge_exercised(const CellRecord& cell, std::span<const SampleRecord* const> samples,
                           const BuiltWorkload& built);
 
 }  // namespace isobit

@@ -204,7 +204,9 @@ class Runner {
       land(sample);
       sample.trace.positions = {};  // stored; what remains is enough to judge the cell
     });
-    const Exercised judged = judge_exercised(cell, samples, built);
+    std::vector<const SampleRecord*> landed;
+    for (const SampleRecord& sample : samples) landed.push_back(&sample);
+    const Exercised judged = judge_exercised(cell, landed, built);
     if (samples.size() < n_expected) {
       cell.complete = false;
       cell.exercised = false;

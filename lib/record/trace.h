@@ -24,6 +24,7 @@ struct TracePosition {
   std::optional<Hash128> logits_hash;  // the head's whole output row (numeric contract section 3)
 };
 
+// A stop token is an answer's last position; a stop string is cut from the text alone.
 enum class FinishReason { kLength, kStopToken, kStopString, kCancelled, kError };
 const char* name(FinishReason reason);
 std::optional<FinishReason> finish_reason_from_name(const std::string& name);

@@ -1,7 +1,9 @@
 #include "statement/test_result.h"
 
+#include <algorithm>
 #include <set>
 
+#include "base/error.h"
 #include "gate/policy_file.h"
 #include "report/report.h"
 #include "report/untrusted_text.h"
@@ -48,6 +50,17 @@ Json configuration_json(const TestResultInput& input) {
   return out;
 }
 
+// A statement vouches for each name once.
+void add_subject(const Resource& subject, std::vector<Resource>& out) {
+  const auto same = std::ranges::find(out, subject.name, &Resource::name);
+  if (same == out.end())
+    out.push_back(subject);
+  else if (same->digests != subject.digests)
+    throw Error(ErrorCode::usage,
+                "the statement would name '" + subject.name + "' twice, with other contents",
+                "name a copy of another name with --subject");
+}
+
 }  // namespace
 
 std::string run_resource_name(const std::string& run_id) {
@@ -78,8 +91,8 @@ InTotoStatement test_result_statement(const TestResultInput& input) {
   InTotoStatement out{.predicate_type = kTestResultType};
   out.subjects = {resource_of(run_resource_name(run.id), input.candidate_digest),
                   resource_of(fingerprint_resource_name(run.id), run.fingerprint.id)};
-  for (const Resource& file : model_files(run.fingerprint)) out.subjects.push_back(file);
-  out.subjects.insert(out.subjects.end(), input.files.begin(), input.files.end());
+  for (const Resource& file : model_files(run.fingerprint)) add_subject(file, out.subjects);
+  for (const Resource& file : input.files) add_subject(file, out.subjects);
   const TestNames tests = tests_of(facts_of(input.verdict));
   out.predicate = {{"result", result_word(input.verdict.outcome)},
                    {"configuration", configuration_json(input)},

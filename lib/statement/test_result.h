@@ -25,6 +25,7 @@ struct TestResultInput {
   std::string now = {};              // what the user says the time is; empty: nothing is said
 };
 
+// Throws Error(usage) for two subjects of one name and two contents.
 InTotoStatement test_result_statement(const TestResultInput& input);
 
 // How statements name a run and a fingerprint.

@@ -1,10 +1,14 @@
 #include "statement/verdict_inside.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/json_members.h"
+#include "gate/policy_file.h"
 #include "report/untrusted_text.h"
+#include "statement/rules_inside.h"
 
 namespace isobit {
 namespace {
@@ -154,6 +158,58 @@ void hold_verdict(const Json& verdict, const VerdictFacts& facts, Holding& holdi
   holding.text("sentence of the verdict inside", begin, sentence.substr(0, begin.size()));
 }
 
+// The id in "run/ID" or "run/ID/fingerprint"; empty for other names.
+std::string run_id_of(const std::string& resource, bool of_fingerprint) {
+  constexpr std::string_view kBegin = "run/", kEnd = "/fingerprint";
+  if (!resource.starts_with(kBegin) || resource.ends_with(kEnd) != of_fingerprint) return {};
+  const size_t n_end = of_fingerprint ? kEnd.size() : 0;
+  if (resource.size() < kBegin.size() + n_end) return {};
+  return resource.substr(kBegin.size(), resource.size() - kBegin.size() - n_end);
+}
+
+// The one run in a list, with the one fingerprint of it; or none at all.
+void hold_run(const std::string& role, const std::vector<Resource>& resources, bool is_needed,
+              Holding& holding) {
+  std::vector<std::string> runs, fingerprints;
+  for (const Resource& r : resources) {
+    if (auto id = run_id_of(r.name, false); !id.empty()) runs.push_back(std::move(id));
+    if (auto id = run_id_of(r.name, true); !id.empty()) fingerprints.push_back(std::move(id));
+  }
+  const size_t n_expected = is_needed ? 1 : 0;
+  if (runs.size() != n_expected)
+    holding.out.push_back({role + "s that are named, each with its fingerprint",
+                           std::to_string(n_expected), std::to_string(runs.size())});
+  else if (runs != fingerprints)
+    holding.out.push_back({"fingerprint of " + role, runs.empty() ? "none" : runs.front(),
+                           fingerprints.empty() ? "none" : fingerprints.front()});
+}
+
+void hold_names(const std::vector<Resource>& resources, Holding& holding) {
+  std::map<std::string, size_t> n_of_name;
+  for (const Resource& r : resources) n_of_name[r.name]++;
+  for (const auto& [name, n] : n_of_name) {
+    if (n > 1) holding.out.push_back({name + ", which is there once", "1", std::to_string(n)});
+  }
+}
+
+// A verdict against a base names the base's run; each of the lists names everything once.
+void hold_runs(const std::vector<Resource>& subjects, const std::vector<Resource>& configuration,
+               const Json& verdict, Holding& holding) {
+  hold_run("candidate run", subjects, true, holding);
+  hold_run("base run", configuration, is_between_runs(verdict), holding);
+  hold_names(subjects, holding);
+  hold_names(configuration, holding);
+}
+
+Policy policy_inside(const std::string& text, const std::string& where) {
+  try {
+    return read_policy(text, where + ": " + kPolicyResource);
+  } catch (const Error& e) {
+    throw Error(ErrorCode::environment, e.message(),
+                "the statement was damaged, or another version of isobit wrote it");
+  }
+}
+
 }  // namespace
 
 VerdictFacts facts_of(const Verdict& verdict) {
@@ -193,7 +249,6 @@ TestNames tests_of(const VerdictFacts& verdict) {
 
 std::vector<Disagreement> disagreements_inside(const InTotoStatement& statement,
                                                const std::string& where) {
-  if (statement.predicate_type != kTestResultType) return {};
   Holding holding;
   const std::vector<Resource> configuration = configuration_of(statement, where);
   const Resource* policy = content_of(configuration, kPolicyResource, holding);
@@ -205,6 +260,10 @@ std::vector<Disagreement> disagreements_inside(const InTotoStatement& statement,
   hold_verdict(verdict, facts, holding);
   holding.text("policy.json, by the verdict inside",
                canonical_json(verdict.value("policy", Json())), *policy->content);
+  const Policy asked = policy_inside(*policy->content, where);
+  for (Disagreement& d : rules_unlike_policy(verdict, asked, at))
+    holding.out.push_back(std::move(d));
+  hold_runs(statement.subjects, configuration, verdict, holding);
   holding.value("level of the policy inside", facts.level, verdict.value("policy", Json::object()),
                 "level");
   holding.value("isobit_outcome, by the verdict inside", name(facts.outcome), resource->annotations,

@@ -3,7 +3,6 @@
 // not give is worth nothing, however well it is signed.
 #pragma once
 
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -11,6 +10,7 @@
 
 #include "base/json.h"
 #include "gate/verdict.h"
+#include "statement/disagreement.h"
 #include "statement/in_toto.h"
 
 namespace isobit {
@@ -38,16 +38,10 @@ struct TestNames {
 };
 TestNames tests_of(const VerdictFacts& verdict);
 
-// Something that a statement says otherwise than what is inside it.
-struct Disagreement {
-  std::string what;                  // "result, by the verdict inside"
-  std::string expected;              // as the verdict has it
-  std::optional<std::string> found;  // nothing: it is not there
-};
-
-// Of a test-result whose digests hold: its result, lists and annotations against its verdict, the
-// verdict against its own reasons and rules, its policy against the verdict's. Empty for other
-// predicates. Throws Error(environment) beginning with `where` for a verdict that cannot be read.
+// Of a test-result whose digests hold: its result, lists, annotations and the runs it names against
+// its verdict, the verdict against its own reasons and rules, these and its policy against one
+// another. Throws Error(environment) beginning with `where` for a verdict or a policy that cannot
+// be read.
 std::vector<Disagreement> disagreements_inside(const InTotoStatement& statement,
                                                const std::string& where);
 

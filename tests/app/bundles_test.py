@@ -80,6 +80,18 @@ class BundleTest(ProgramTest):
         return self.isobit("store", "list", "--store", self.store, "--json", expect=0).json["runs"][0]["id"]
 
 
+def edited_lines(member, change):
+    """JSON lines after change(value) of each, with numbers as they are written."""
+
+    def line(text):
+        value = json.loads(text, parse_float=lambda number: "\0" + number)
+        change(value)
+        edited = json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+        return re.sub(r'"\\u0000([^"]*)"', r"\1", edited).encode()
+
+    return b"".join(line(text) + b"\n" for text in member.splitlines())
+
+
 class Bundles(BundleTest):
     def test_another_machine_compares_replays_and_gates_as_the_first(self):
         self.two_runs()
@@ -280,6 +292,51 @@ class BadBundles(BundleTest):
                 for arguments in (["verify", forged], ["store", "import", forged, "--store", self.path("none.db")], ["gate", forged, forged]):
                     self.assertIn(words, " ".join(self.isobit(*arguments, expect=3, timeout=60).err.split()))
         self.assertNotIn("none.db", os.listdir(self.folder))
+
+    def assert_no_evidence(self, forged, words):
+        for arguments in (["verify", forged], ["store", "import", forged, "--store", self.path("none.db")], ["gate", forged, forged], ["compare", forged, forged]):
+            self.assertIn(words, " ".join(self.isobit(*arguments, expect=3, timeout=60).err.split()))
+        self.assertNotIn("none.db", os.listdir(self.folder))
+
+    def test_answers_that_were_cut_the_same_way_everywhere_are_refused(self):
+        run = self.one_bundle()
+        samples = f"runs/{run}/samples.jsonl"
+        self.isobit("verify", self.forged("same.isobit.tar", lambda m: m.update({samples: edited_lines(m[samples], lambda s: None)})), expect=0)
+
+        def cut(n, finish, steps=False):
+            def change(sample):
+                for key in ("tokens", "logprobs", "margins", "logits_hashes", "top"):
+                    sample[key] = sample[key][:n]
+                sample["finish_reason"] = finish
+                if steps:
+                    sample["scheduling"]["n_steps"] = len(sample["scheduling"]["prefill_chunks_tokens"]) + n - 1
+            return lambda members: members.update({samples: edited_lines(members[samples], change)})
+
+        for n, finish, steps, words in ((0, "stop_token", True, "prompt 0: has no tokens"), (1, "stop_token", False, "ended at a stop token, and its last token"),
+                                        (1, "stop_token", True, "ended at a stop token, and its last token"), (1, "stop_string", True, "ended at a stop string, and its request has none"),
+                                        (1, "length", False, "its 1 tokens and 1 pieces of the prompt take 1")):
+            with self.subTest(n=n, finish=finish, steps=steps):
+                self.assert_no_evidence(self.forged("cut.isobit.tar", cut(n, finish, steps)), words)
+        # Shorter than was asked for, with nothing to contradict it: then nothing could be compared.
+        short = self.forged("short.isobit.tar", cut(1, "length", True))
+        self.isobit("gate", short, short, expect=4)
+
+    def test_a_cell_that_only_says_that_it_was_exercised_is_refused(self):
+        run = self.one_bundle()
+        samples = f"runs/{run}/samples.jsonl"
+
+        def alone(sample):
+            sample["scheduling"].update(max_batch_requests=1, min_batch_requests=1)
+
+        self.assert_no_evidence(self.forged("alone.isobit.tar", lambda m: m.update({samples: edited_lines(m[samples], alone)})),
+                                "is said to be exercised, but at most 1 request shared a step, load.concurrency asks for 8")
+
+    def test_a_policy_in_a_bundle_is_one_whoever_reads_it(self):
+        self.one_bundle()
+        self.isobit("store", "export", "latest", "-o", "x.isobit.tar", "--policy", "level-1", "--store", self.store, expect=0)
+        for policy, words in ((b"{", "policy.json"), (b'{"level": 9}', "policy.json"), (b'{"lvel": 1}', "level"), (b"\xff", "policy.json")):
+            forged = self.forged("policy.isobit.tar", lambda m, policy=policy: m.update({"policy.json": policy}))
+            self.assert_no_evidence(forged, words)
 
     def test_a_bundle_that_says_it_is_redacted_and_holds_words_is_refused(self):
         run = self.one_bundle()

@@ -77,7 +77,7 @@ class Statements(StatementTest):
         value = self.verify("s.json", "--key", self.public, "report.html", "x.isobit.tar", model)
         self.assertEqual((value["signature"], value["result"]), ("good", "PASSED"))
         self.assertEqual(set(self.findings(value).values()), {"same"}, value)  # runs and fingerprints of the bundle too
-        self.assertEqual(len(value["digests"]), 2 + 2 + 3 + 2)
+        self.assertEqual(len(value["digests"]), 2 + 1 + 2 + 3 + 2)
 
     def test_other_programs_find_the_signature_good(self):
         self.gate("--sign-key", self.private)
@@ -186,6 +186,108 @@ class Statements(StatementTest):
             statement["predicate"]["configuration"].remove(resource(statement, name))
             value = self.verify(self.sign(statement, "less.json"), "--key", self.public, expect=1)
             self.assertEqual((value["signature"], self.findings(value)[name + " inside"]), ("good", "missing"))
+
+    def forged_verdict(self, statement, change):
+        """The statement with another verdict inside, all digests and all that follows made right."""
+        statement = json.loads(json.dumps(statement))
+        verdict = next(c for c in statement["predicate"]["configuration"] if c["name"] == "verdict.json")
+        content = json.loads(base64.b64decode(verdict["content"]))
+        change(content)
+        content = json.dumps(content, separators=(",", ":"), sort_keys=True, ensure_ascii=False).encode()
+        verdict.update(content=base64.b64encode(content).decode(), digest={"sha256": hashlib.sha256(content).hexdigest()})
+        return self.write("forged.json", json.dumps(statement))
+
+    def test_who_has_the_runs_computes_the_verdict_again(self):
+        self.isobit("store", "export", "latest~1", "latest", "-o", "x.isobit.tar", "--store", self.store, expect=0)
+        self.isobit("store", "export", "latest", "-o", "candidate.isobit.tar", "--store", self.store, expect=0)
+        policy = self.write("p.json", '{"name": "p", "level": 1, "rules": [{"id": "few", "metric": "token_mismatch_rate", "scope": "run", "max": 0.9, "confidence": "bound"}]}')
+        for asked in (("--level", "0"), ("--level", "2"), ("--policy", policy)):
+            self.isobit("gate", "latest~1", "latest", "--store", self.store, "--statement", "s.json", *asked)
+            again = [d for d in self.verify("s.json", "x.isobit.tar")["digests"] if d["what"].startswith("verdict.json, computed again")]
+            self.assertEqual([d["finding"] for d in again], ["same"], asked)
+        good = json.loads(self.read("s.json"))
+
+        def fewer_trials(verdict):
+            for rule in verdict["rules"]:
+                for unit in rule["units"]:
+                    unit["figure"].update(trials=1000, counted="0 of 1000 prompts differ")
+
+        def better_sentence(verdict):
+            verdict["sentence"] += ", and 1000 more"
+
+        for change, where in ((fewer_trials, "rules[0].units[0].figure.counted"), (better_sentence, "sentence")):
+            forged = self.forged_verdict(good, change)
+            self.assertEqual(self.findings(self.verify(forged))[self.again(good)], "not_given")
+            self.assertEqual(self.findings(self.verify(forged, "candidate.isobit.tar"))[self.again(good)], "not_given")
+            findings = self.findings(self.verify(forged, "x.isobit.tar", expect=1))
+            self.assertEqual(findings[f"{self.again(good)}: {where}"], "differs")
+
+    def again(self, statement):
+        base = next(c["name"] for c in statement["predicate"]["configuration"] if c["name"].startswith("run/"))
+        return f"verdict.json, computed again from {base} and {statement['subject'][0]['name']}"
+
+    def test_rules_and_units_that_the_policy_or_the_figures_do_not_give_are_1(self):
+        policy = self.write("p.json", '{"name": "p", "level": 1, "rules": [{"id": "few", "metric": "token_mismatch_rate", "scope": "run", "max": 0.9}]}')
+        self.gate("--policy", policy)
+        good = json.loads(self.read("s.json"))
+
+        def without(rule):
+            return lambda verdict: verdict.update(rules=[r for r in verdict["rules"] if r["rule"] != rule])
+
+        def bound(verdict):
+            next(r for r in verdict["rules"] if r["rule"] == "few")["max"] = 0.95
+
+        def no_units(verdict):
+            verdict["rules"][0]["units"] = []
+
+        def does_not_hold(verdict):
+            verdict["rules"][0]["units"][0]["figure"]["value"] = 0.5
+
+        for change, what in ((without("same-tokens"), "rule same-tokens of the verdict inside, by the policy"), (without("suspicious-flips"), "rule suspicious-flips of the verdict inside"),
+                             (without("few"), "rule few of the verdict inside"), (bound, "rule few of the verdict inside"), (no_units, "what it looked at"), (does_not_hold, "unit reference of rule same-tokens")):
+            with self.subTest(what):
+                findings = self.findings(self.verify(self.forged_verdict(good, change), expect=1))
+                self.assertTrue(any(what in name and finding in ("differs", "missing") for name, finding in findings.items()), findings)
+
+    def test_the_runs_that_a_statement_names_are_all_there_once(self):
+        self.gate()
+        good = json.loads(self.read("s.json"))
+        run, base = good["subject"][0], next(c for c in good["predicate"]["configuration"] if c["name"].startswith("run/"))
+        for change in (
+            lambda s: s["subject"].remove(run), lambda s: s["subject"].append(run), lambda s: s["subject"][0].update(name="run/0123456789abcdef"),
+            lambda s: s["subject"].pop(1), lambda s: s["predicate"]["configuration"].remove(base), lambda s: s["subject"].append(dict(s["subject"][2], digest=run["digest"])),
+            lambda s: s["predicate"]["configuration"].append(dict(base, name="run/0123456789abcdef")),
+        ):
+            statement = json.loads(json.dumps(good))
+            change(statement)
+            self.verify(self.write("z.json", json.dumps(statement)), expect=1)
+
+    def test_another_predicate_is_3_since_nothing_here_could_hold_it(self):
+        self.gate()
+        statement = dict(json.loads(self.read("s.json")), predicateType="https://example.com/other")
+        self.assertIn("its predicate is 'https://example.com/other'", " ".join(self.isobit("verify", self.write("z.json", json.dumps(statement)), expect=3).err.split()))
+
+    def test_a_run_that_was_checked_is_checked_again(self):
+        self.run_audit("--axis", "load.concurrency=1,8", "--check", "2", "--statement", "run.json")
+        self.isobit("store", "export", "latest", "-o", "x.isobit.tar", "--store", self.store, expect=0)
+        findings = self.findings(self.verify("run.json", "x.isobit.tar"))
+        self.assertEqual([f for what, f in findings.items() if "computed again" in what], ["same"])
+
+    def test_a_verdict_of_expired_overrides_is_computed_as_of_its_day(self):
+        override = '{"rule": "same-tokens", "reason": "known", "expires": "2026-02-01"}'
+        policy = self.write("p.json", '{"name": "p", "level": 1, "overrides": [%s]}' % override)
+        self.isobit("store", "export", "latest~1", "latest", "-o", "x.isobit.tar", "--store", self.store, expect=0)
+        self.gate("--policy", policy, "--now", "2026-01-31")
+        self.assertEqual(self.findings(self.verify("s.json", "x.isobit.tar"))[self.again(json.loads(self.read("s.json")))], "same")
+
+    def test_two_subjects_of_one_name_and_two_contents_are_2(self):
+        for folder, text in (("a", "one"), ("b", "two"), ("c", "one")):
+            os.mkdir(self.path(folder))
+            self.write(f"{folder}/r.txt", text)
+        self.assertIn("r.txt", self.isobit("gate", "latest~1", "latest", "--store", self.store, "--statement", "s.json", "--subject", "a/r.txt", "--subject", "b/r.txt", expect=2).err)
+        self.assertFalse(os.path.exists(self.path("s.json")))
+        self.gate("--subject", "a/r.txt", "--subject", "c/r.txt")
+        self.assertEqual([s["name"] for s in json.loads(self.read("s.json"))["subject"]].count("r.txt"), 1)
 
     def test_digests_that_are_no_sha256_are_3(self):
         self.gate(out="u.json")

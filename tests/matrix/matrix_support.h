@@ -1,16 +1,20 @@
-// Prompts, neighbours' text and cells for the tests of the matrix.
+// Prompts, neighbours' text, cells and a sink for the tests of the matrix.
 #pragma once
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/error.h"
 #include "matrix/plan.h"
 #include "matrix/workload.h"
+#include "record/run_sink.h"
 
 namespace isobit::testing {
 
@@ -78,5 +82,33 @@ inline CellRecord cell_with(const AxisValues& values) {
   cell.name = cell_name(values);
   return cell;
 }
+
+// A sink in memory that keeps the first sample of each key, as the store does.
+class MemorySink : public RunSink {
+ public:
+  void begin_cell(const CellRecord& cell) override { begun.push_back(cell.name); }
+  Landing sample(const SampleRecord& s) override {
+    const auto key = std::tuple(s.cell_index, s.prompt_index, s.repeat, s.trace.sample_index);
+    const auto [at, inserted] = samples.emplace(key, s);
+    if (inserted) return Landing::kStored;
+    return at->second.trace.text == s.trace.text ? Landing::kAlreadySame
+                                                 : Landing::kAlreadyDifferent;
+  }
+  void forced(const ForcedRecord& f) override { forced_records.push_back(f); }
+  void end_cell(const CellRecord& cell) override { cells[cell.index] = cell; }
+
+  std::set<int32_t> complete() const {
+    std::set<int32_t> out;
+    for (const auto& [index, cell] : cells) {
+      if (cell.complete) out.insert(index);
+    }
+    return out;
+  }
+
+  std::map<std::tuple<int32_t, int32_t, int32_t, int32_t>, SampleRecord> samples;
+  std::vector<ForcedRecord> forced_records;
+  std::vector<std::string> begun;
+  std::map<int32_t, CellRecord> cells;
+};
 
 }  // namespace isobit::testing

@@ -14,34 +14,6 @@ using namespace isobit::testing;
 
 namespace {
 
-// A sink in memory that keeps the first sample of each key, as the store does.
-class MemorySink : public RunSink {
- public:
-  void begin_cell(const CellRecord& cell) override { begun.push_back(cell.name); }
-  Landing sample(const SampleRecord& s) override {
-    const auto key = std::tuple(s.cell_index, s.prompt_index, s.repeat, s.trace.sample_index);
-    const auto [at, inserted] = samples.emplace(key, s);
-    if (inserted) return Landing::kStored;
-    return at->second.trace.text == s.trace.text ? Landing::kAlreadySame
-                                                 : Landing::kAlreadyDifferent;
-  }
-  void forced(const ForcedRecord& f) override { forced_records.push_back(f); }
-  void end_cell(const CellRecord& cell) override { cells[cell.index] = cell; }
-
-  std::set<int32_t> complete() const {
-    std::set<int32_t> out;
-    for (const auto& [index, cell] : cells) {
-      if (cell.complete) out.insert(index);
-    }
-    return out;
-  }
-
-  std::map<std::tuple<int32_t, int32_t, int32_t, int32_t>, SampleRecord> samples;
-  std::vector<ForcedRecord> forced_records;
-  std::vector<std::string> begun;
-  std::map<int32_t, CellRecord> cells;
-};
-
 const std::vector<Request>& default_prompts() {
   static const std::vector<Request> set = prompts({40, 10, 25, 7, 60, 12, 33, 18, 21, 5});
   return set;
@@ -277,11 +249,16 @@ TEST_CASE("position needs rows that differ, chunks need all of the prompt") {
                                                         .first_row = 3 - i,
                                                         .prefill_chunks_tokens = {16, 4}};
   }
-  CHECK(judge_exercised(cell, samples, built).exercised);
+  const auto judge = [&](const std::vector<SampleRecord>& recorded) {
+    std::vector<const SampleRecord*> seen;
+    for (const SampleRecord& s : recorded) seen.push_back(&s);
+    return judge_exercised(cell, seen, built);
+  };
+  CHECK(judge(samples).exercised);
   const auto reason_with = [&](const auto& change) {
     auto changed = samples;
     change(changed);
-    const Exercised judged = judge_exercised(cell, changed, built);
+    const Exercised judged = judge(changed);
     CHECK_FALSE(judged.exercised);
     return judged.reason;
   };

@@ -25,8 +25,14 @@ Verdict verdict_of(Outcome outcome) {
   for (char& c : word) c = static_cast<char>(c - 'a' + 'A');
   verdict.sentence = word + " at level 1: it is so";
   RuleResult& rule = verdict.rules.emplace_back();
-  rule.rule.id = "same-tokens";
+  rule.rule = level_rule(verdict.level, Against::kReference);
   rule.outcome = outcome;
+  RuleUnit& unit = rule.units.emplace_back();
+  unit.unit = "load.concurrency=8";
+  unit.outcome = outcome;
+  unit.holds = outcome == Outcome::kPass;
+  if (unit.holds) unit.figure.state = FigureState::kKnown;  // none of them
+  verdict.rules.emplace_back().rule = suspicious_rule(Against::kReference);
   if (outcome != Outcome::kPass)
     verdict.reasons.push_back({outcome, "same-tokens", "for a reason"});
   return verdict;
@@ -110,17 +116,47 @@ TEST_CASE("a verdict whose outcome its own reasons and rules do not give is name
   edit_verdict(s, [](Json& v) { v["outcome"] = "pass"; });
   CHECK(tells(s, "outcome of the verdict inside, by its reasons"));
   edit_verdict(s, [](Json& v) { v["reasons"] = Json::array(); });
-  CHECK(tells(s, "outcome of the verdict inside, by rule same-tokens"));
+  CHECK(tells(s, "outcome of the verdict inside, by rule same-tokens-loaded"));
   CHECK(tells(s, "sentence of the verdict inside"));
   s = statement_of(Outcome::kPass);
   edit_verdict(s, [](Json& v) { v["level"] = 2; });
   CHECK(tells(s, "level of the policy inside"));
 }
 
+TEST_CASE("the runs that a statement is about are named once, each with its fingerprint") {
+  const InTotoStatement good = statement_of(Outcome::kPass);
+  const std::string run = good.subjects[0].name;
+  InTotoStatement s = good;
+  s.subjects.erase(s.subjects.begin());
+  CHECK(tells(s, "candidate runs that are named, each with its fingerprint"));
+  s = good;
+  s.subjects.push_back(s.subjects[0]);
+  CHECK(tells(s, "candidate runs that are named, each with its fingerprint"));
+  CHECK(tells(s, run + ", which is there once"));
+  s = good;
+  s.subjects.erase(s.subjects.begin() + 1);
+  CHECK(found(s) == std::vector<std::string>{"fingerprint of candidate run"});
+  s = good;
+  s.subjects[1].name = "run/0123456789abcdef/fingerprint";
+  CHECK(found(s) == std::vector<std::string>{"fingerprint of candidate run"});
+  s = good;
+  s.predicate["configuration"].push_back(resource_json(s.subjects[0]));
+  CHECK(found(s) ==
+        std::vector<std::string>{"base runs that are named, each with its fingerprint"});
+  s = good;
+  s.predicate["configuration"].push_back(
+      {{"name", "notes"}, {"digest", {{"sha256", std::string(64, '0')}}}});
+  CHECK(found(s).empty());
+  s.predicate["configuration"].push_back(
+      {{"name", "notes"}, {"digest", {{"sha256", std::string(64, '1')}}}});
+  CHECK(found(s) == std::vector<std::string>{"notes, which is there once"});
+}
+
 TEST_CASE("a policy that is not the verdict's is named") {
   InTotoStatement s = statement_of(Outcome::kPass);
   put(s, "policy.json", canonical_json(policy_to_json(ready_policy("level-2"))));
-  CHECK(found(s) == std::vector<std::string>{"policy.json, by the verdict inside"});
+  CHECK(tells(s, "policy.json, by the verdict inside"));
+  CHECK(tells(s, "rule same-bits-loaded of the verdict inside, by the policy"));
 }
 
 TEST_CASE("a policy or a verdict that is not there, or there twice, is named") {
@@ -142,7 +178,7 @@ TEST_CASE("a policy or a verdict that is not there, or there twice, is named") {
   CHECK(found(s).size() == 2);
 }
 
-TEST_CASE("a verdict that cannot be read is damaged, and other predicates hold none") {
+TEST_CASE("a verdict or a policy that cannot be read is damaged") {
   for (const char* content :
        {"", "[]", "{}", "{\"format\":\"isobit.verdict\",\"version\":2}", "\xff"}) {
     CAPTURE(content);
@@ -163,6 +199,7 @@ TEST_CASE("a verdict that cannot be read is damaged, and other predicates hold n
     edit_verdict(less, [&](Json& v) { v.erase(key); });
     CHECK_THROWS_AS(static_cast<void>(disagreements_inside(less, "s")), Error);
   }
-  s.predicate_type = "https://example.com/other";
-  CHECK(found(s).empty());
+  edit_verdict(s, [](Json& v) { v["policy"]["level"] = 7; });
+  put(s, "policy.json", "{\"level\": 7}");
+  CHECK_THROWS_AS(static_cast<void>(disagreements_inside(s, "s")), Error);
 }

@@ -1,0 +1,171 @@
+// A verdict's rules against the policy that asks for them and against their own figures.
+#include "statement/rules_inside.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "base/error.h"
+#include "gate/policy_file.h"
+#include "gate/verdict.h"
+#include "report/report.h"
+
+using namespace isobit;
+
+namespace {
+
+const Policy& asked() {
+  static const Policy policy = read_policy(R"({
+    "name": "p", "level": 1,
+    "rules": [
+      {"id": "few-flips", "metric": "token_mismatch_rate", "scope": "run", "max": 0.02, "confidence": "bound"},
+      {"id": "same-words", "metric": "token_match_rate", "scope": "cell", "against": "reference", "min": 0.9},
+      {"id": "told", "metric": "token_flips", "scope": "run", "max": 0, "severity": "info"}
+    ]})",
+                                           "p");
+  return policy;
+}
+
+RuleResult kept(const Rule& rule, double value) {
+  RuleResult out;
+  out.rule = rule;
+  RuleUnit& unit = out.units.emplace_back();
+  unit.unit = "u";
+  unit.figure.state = FigureState::kKnown;
+  unit.figure.value = value;
+  unit.figure.low_bound95 = std::max(0.0, value - 0.01);
+  unit.figure.high_bound95 = value + 0.01;
+  return out;
+}
+
+// A gate between runs in which all that was asked for holds.
+Json good() {
+  Verdict verdict;
+  verdict.policy = asked();
+  verdict.rules = {kept(level_rule(asked().level, Against::kBase), 0),
+                   kept(suspicious_rule(Against::kBase), 0), kept(asked().rules[0], 0.005),
+                   kept(asked().rules[1], 0.95), kept(asked().rules[2], 3)};
+  verdict.rules[4].units[0].holds = false;
+  return verdict_json(verdict);
+}
+
+std::vector<std::string> found(const Json& verdict, const Policy& policy = asked()) {
+  std::vector<std::string> out;
+  for (const Disagreement& d : rules_unlike_policy(verdict, policy, "v")) out.push_back(d.what);
+  return out;
+}
+
+std::vector<std::string> found_after(const std::function<void(Json&)>& edit_rules) {
+  Json verdict = good();
+  edit_rules(verdict["rules"]);
+  return found(verdict);
+}
+
+Json& unit(Json& rules, size_t rule) {
+  return rules[rule]["units"][0];
+}
+
+using Words = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a verdict's rules as the gate wrote them are those of its policy") {
+  CHECK(found(good()).empty());
+  CHECK(is_between_runs(good()));
+}
+
+TEST_CASE("a rule that the policy asks for and that is gone is named") {
+  const Words names = {"same-tokens", "suspicious-flips", "few-flips", "same-words", "told"};
+  for (size_t i = 0; i < names.size(); ++i) {
+    CAPTURE(names[i]);
+    CHECK(found_after([&](Json& rules) { rules.erase(i); }) ==
+          Words{"rule " + names[i] + " of the verdict inside, by the policy"});
+  }
+  const auto gone = rules_unlike_policy({{"rules", Json::array()}, {"outcome", "pass"}},
+                                        level_policy(Level::kBitwise), "v");
+  REQUIRE(gone.size() == 2);
+  CHECK(!gone[0].found);
+  CHECK(gone[0].expected.starts_with("bit_mismatch_rate by "));
+}
+
+TEST_CASE("a rule whose terms were changed is named with both") {
+  for (const auto& [key, value] : std::map<std::string, Json>{{"max", 0.5},
+                                                              {"min", 0},
+                                                              {"metric", "token_flips"},
+                                                              {"scope", "cell"},
+                                                              {"severity", "info"},
+                                                              {"confidence", "point"},
+                                                              {"tier", "t"}}) {
+    CAPTURE(key);
+    CHECK(found_after([&](Json& rules) { rules[2][key] = value; }) ==
+          Words{"rule few-flips of the verdict inside, by the policy"});
+  }
+  Json verdict = good();
+  verdict["rules"][2]["max"] = 0.5;
+  const auto all = rules_unlike_policy(verdict, asked(), "v");
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].expected ==
+        "token_mismatch_rate by run against base, min none, max 0.02, fail, bound");
+  CHECK(all[0].found == "token_mismatch_rate by run against base, min none, max 0.5, fail, bound");
+}
+
+TEST_CASE("a unit that its own figure contradicts is named") {
+  const Words few = {"unit u of rule few-flips of the verdict inside, by its figure"};
+  CHECK(found_after([](Json& rules) { unit(rules, 2)["holds"] = false; }) == few);
+  const auto with = [&](const char* key, const Json& value) {
+    return found_after([&](Json& rules) { unit(rules, 2)["figure"][key] = value; });
+  };
+  const Words twice = {few[0], few[0]};  // it holds, and it passes
+  CHECK(with("value", 0.03) == twice);
+  CHECK(with("high_bound95", 0.03) == twice);
+  CHECK(with("state", "nothing") == twice);
+  CHECK(with("low_bound95", 0.0).empty());
+  CHECK(with("high_bound95", Json()).empty());  // without end: nobody can tell
+  CHECK(found_after([](Json& rules) { unit(rules, 3)["figure"]["value"] = 0.5; }).size() == 2);
+  CHECK(found_after([](Json& rules) { unit(rules, 4)["holds"] = true; }) ==
+        Words{"unit u of rule told of the verdict inside, by its figure"});
+}
+
+TEST_CASE("a level's rule that looked at nothing lets nothing pass") {
+  CHECK(found_after([](Json& rules) { rules[0]["units"] = Json::array(); }) ==
+        Words{"rule same-tokens of the verdict inside: what it looked at"});
+  Json verdict = good();
+  verdict["outcome"] = "inconclusive";
+  verdict["rules"][0]["units"] = Json::array();
+  CHECK(found(verdict).empty());
+}
+
+TEST_CASE("each tier brings the rule of its level") {
+  const Policy policy = read_policy(
+      R"({"name": "p", "level": 1, "tiers": [{"name": "legal", "tags": ["legal"], "level": 2}, {"name": "rest", "level": 1}]})",
+      "p");
+  Verdict verdict;
+  verdict.policy = policy;
+  verdict.rules = {kept(level_rule(Level::kBitwise, Against::kBase), 0),
+                   kept(level_rule(Level::kRequestReproducible, Against::kBase), 0),
+                   kept(suspicious_rule(Against::kBase), 0)};
+  verdict.rules[0].tier = "legal";
+  verdict.rules[1].tier = "rest";
+  Json json = verdict_json(verdict);
+  CHECK(found(json, policy).empty());
+  json["rules"].erase(0);
+  CHECK(found(json, policy) == Words{"rule legal/same-bits of the verdict inside, by the policy"});
+}
+
+TEST_CASE("rules without the members that are read are damaged") {
+  for (const char* key : {"rule", "tier", "metric", "scope", "against", "min", "max", "severity",
+                          "confidence", "units"}) {
+    CAPTURE(key);
+    Json verdict = good();
+    verdict["rules"][0].erase(key);
+    CHECK_THROWS_AS(static_cast<void>(found(verdict)), Error);
+  }
+  for (const char* key : {"unit", "holds", "outcome", "figure"}) {
+    CAPTURE(key);
+    Json verdict = good();
+    unit(verdict["rules"], 0).erase(key);
+    if (std::string(key) == "outcome") unit(verdict["rules"], 0)["figure"]["value"] = 1;
+    CHECK_THROWS_AS(static_cast<void>(found(verdict)), Error);
+  }
+}
