@@ -102,8 +102,7 @@ CellMatch match_cells(const RunRecord& base, const RunRecord& candidate) {
 
 std::set<int32_t> repeats_of(const CellSide& side) {
   std::set<int32_t> out = {0};
-  for (const SampleKey& key : side.samples.of_cell(side.cell.index) | std::views::keys)
-    out.insert(key.repeat);
+  for (const auto& [key, sample] : side.samples.of_cell(side.cell.index)) out.insert(key.repeat);
   return out;
 }
 
@@ -128,7 +127,7 @@ std::vector<SampleKey> expected_keys(const CellSide& base, const CellSide& candi
   for (const auto& [key, trace] : base.samples.of_cell(base.cell.index)) {
     if (prompt_map.contains(key.prompt_index)) add(key);
   }
-  for (SampleKey key : candidate.samples.of_cell(candidate.cell.index) | std::views::keys) {
+  for (auto [key, sample] : candidate.samples.of_cell(candidate.cell.index)) {
     const auto mine = to_base.find(key.prompt_index);
     if (mine == to_base.end()) continue;
     key.prompt_index = mine->second;

@@ -53,10 +53,11 @@ std::vector<std::string> settings_of_all_cells(const RunRecord& run) {
   std::vector<std::string> out;
   if (run.cells.empty()) return out;
   for (const auto& [axis, value] : run.cells[0].values) {
-    const bool everywhere = std::ranges::all_of(run.cells, [&](const CellRecord& cell) {
-      const auto at = cell.values.find(axis);
-      return at != cell.values.end() && at->second == value;
-    });
+    const auto has_it = [&wanted_axis = axis, &wanted = value](const CellRecord& cell) {
+      const auto at = cell.values.find(wanted_axis);
+      return at != cell.values.end() && at->second == wanted;
+    };
+    const bool everywhere = std::ranges::all_of(run.cells, has_it);
     if (everywhere) out.push_back(axis + "=" + value);
   }
   return out;
