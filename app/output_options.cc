@@ -139,13 +139,14 @@ void claim_outputs(const CLI::App& app, const GlobalFlags& flags) {
     for (const std::string& path : values_of(app, option.name))
       outputs.push_back({.option = option.shown, .path = path, .role = option.role});
   }
+  for (const NamedFile& output : outputs) {
+    if (output.role == Role::kReplaced) require_replaceable(output.path);
+  }
   require_distinct(outputs);
   require_not_read(outputs, app);
   require_log_not_named(app);
   for (const NamedFile& output : outputs) {
-    if (output.role != Role::kReplaced) continue;
-    require_replaceable(output.path);
-    note_output(output.path);
+    if (output.role == Role::kReplaced) note_output(output.path);
   }
 }
 
