@@ -26,6 +26,8 @@ namespace isobit::app {
 namespace {
 
 constexpr int64_t kMaxBatchTokens = 2048;
+constexpr const char* kThreadsAxis = "engine.threads";
+
 // The distinct values of an axis over the plan's cells: "cpu", or "cpu,cpu-adaptive".
 std::vector<std::string> values_in_plan(const Plan& plan, const char* axis) {
   std::set<std::string> values;
@@ -69,13 +71,20 @@ std::map<std::string, std::string> allowed_variables() {
 
 }  // namespace
 
+void set_threads(PlanSpec& spec, int n_threads) {
+  const bool stated =
+      spec.reference.contains(kThreadsAxis) ||
+      std::ranges::find(spec.axes, kThreadsAxis, &VariedAxis::key) != spec.axes.end();
+  if (n_threads != 0 && !stated) spec.reference[kThreadsAxis] = std::to_string(n_threads);
+}
+
 int threads_of(const AuditArguments& arguments) {
   return arguments.threads ? arguments.threads : n_cores();
 }
 
 int most_threads(const Plan& plan, int by_default) {
   int most = by_default;
-  for (const std::string& value : values_in_plan(plan, "engine.threads")) {
+  for (const std::string& value : values_in_plan(plan, kThreadsAxis)) {
     if (value != "all") most = std::max(most, std::stoi(value));
   }
   return most;
@@ -125,7 +134,8 @@ void declare_audit_options(CLI::App& app, AuditArguments& a) {
   app.add_option("--against", a.against,
                  "Hold answers to those of this run too: flipped ones are computed once more over "
                  "its tokens");
-  app.add_option("--threads", a.threads, "Threads (default: all cores)")
+  app.add_option("--threads", a.threads,
+                 "Threads (default: all cores); the same as --set engine.threads=N")
       ->check(CLI::Range(1, kMostThreads));
   app.add_option("--label", a.label, "Deployment label stored with the run");
 }
@@ -134,6 +144,7 @@ PlanSpec plan_spec(const AuditArguments& a) {
   PlanSpec spec;
   if (!a.matrix_file.empty()) spec = read_matrix(read_file(a.matrix_file), a.matrix_file);
   apply_axis_flags(spec, a.axes, a.sets);
+  set_threads(spec, a.threads);
   if (!a.design.empty()) spec.design = design_from_name(a.design);
   if (a.repeats) spec.repeats = a.repeats;
   if (a.seed) spec.seed = *a.seed;

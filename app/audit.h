@@ -53,6 +53,9 @@ inline constexpr const char* kTargetPrefix = "isobit:";
 void declare_audit_options(CLI::App& app, AuditArguments& arguments);
 
 PlanSpec plan_spec(const AuditArguments& arguments);
+// What --threads says becomes the setting engine.threads of all cells, so that it is recorded;
+// where the axis is set or varied by itself, that stays.
+void set_threads(PlanSpec& spec, int n_threads);
 int threads_of(const AuditArguments& arguments);
 // The most that any cell asks for.
 int most_threads(const Plan& plan, int by_default);

@@ -63,7 +63,8 @@ void declare_baseline_verify(CLI::App& app, BaselineVerify& v) {
                  "For a redacted baseline, which has none to ask: the prompts as they were given")
       ->each([&v](const std::string&) { v.audit.prompts_given = true; });
   app.add_option("--max-tokens", v.audit.max_tokens, "With --prompts: as it was given");
-  app.add_option("--threads", v.audit.threads, "Threads (default: all cores)")
+  app.add_option("--threads", v.audit.threads,
+                 "Threads, where its run states none (default: all cores)")
       ->check(CLI::Range(1, 1024));
   app.add_option("--label", v.audit.label, "Deployment label stored with the new run");
   app.add_flag("--fail-on-warn", v.fail_on_warn, "Exit 7 where the verdict is a warning");

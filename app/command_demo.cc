@@ -63,9 +63,10 @@ int run_demo(const DemoArguments& demo, Session& session) {
     throw Error(ErrorCode::environment,
                 "cannot create the folder '" + demo.folder + "': " + failed.message());
   if (session.flags.store == "isobit.db") session.flags.store = demo.folder + "/isobit.db";
+  const std::string report = demo.folder + "/report.md";
+  require_replaceable(report);  // before any work
   const RunJudgement invariant = run_arm(demo, "cpu", session),
                      adaptive = run_arm(demo, "cpu-adaptive", session);
-  const std::string report = demo.folder + "/report.md";
   write_file_atomically(report, markdown_report({.comparison = adaptive.comparison,
                                                  .verdict = adaptive.verdict,
                                                  .token_texts = {},

@@ -4,9 +4,22 @@
 #include "app/exit_codes.h"
 #include "app/help_text.h"
 #include "app/version.h"
+#include "base/error.h"
+#include "text/chat_template.h"
 
 namespace isobit::app {
 namespace {
+
+// Why it is no time; leaves "2026-01-31" or "2026-01-31T12:34:56".
+std::string time_fault(std::string& now) {
+  if (now.size() > 10 && now.ends_with('Z')) now.pop_back();
+  try {
+    parse_clock(now);
+    return "";
+  } catch (const Error& e) {
+    return e.message();
+  }
+}
 
 void declare_global_flags(CLI::App& app, GlobalFlags& flags) {
   app.add_option("--store", flags.store, "Store file (default: isobit.db)");
@@ -29,9 +42,7 @@ void declare_global_flags(CLI::App& app, GlobalFlags& flags) {
                              "2026-01-31T12:34:56 (default: ") +
                      kPinnedNow +
                      "); the day on which overrides of a policy expire (default: today)")
-      ->check([](const std::string& now) {
-        return now.empty() ? "'': expected a time like 2026-01-31 or 2026-01-31T12:34:56" : "";
-      });
+      ->transform(CLI::Validator(time_fault, ""));
 }
 
 // An unset variable of a script, as in --level "$LEVEL", is not the number 0.

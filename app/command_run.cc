@@ -62,8 +62,9 @@ std::function<int()> declare_run(CLI::App& app, Session& session) {
                    "Continue the latest incomplete run of the store, by its own plan");
   app.add_flag("--redact", arguments->redact,
                "Keep only digests of prompts and outputs; comparisons work as before");
-  for (const char* flag : {"--matrix", "--axis", "--set", "--design", "--repeats", "--seed",
-                           "--label", "--no-teacher-forcing", "--embeddings", "--redact"})
+  for (const char* flag :
+       {"--matrix", "--axis", "--set", "--design", "--repeats", "--seed", "--label",
+        "--no-teacher-forcing", "--embeddings", "--redact", "--threads"})
     app.get_option(flag)->excludes(resume);
   for (const char* flag :
        {"--prompts", "--max-tokens", "--top"})  // a redacted run needs them again

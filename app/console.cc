@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -70,15 +69,6 @@ std::string coloured_line(std::string_view line) {
                      kPlain, line.substr(end));
 }
 
-// Also where neither is there yet.
-bool same_path(const std::string& a, const std::string& b) {
-  std::error_code failed;
-  const auto place = std::filesystem::weakly_canonical(std::filesystem::absolute(a), failed);
-  return !failed &&
-         place == std::filesystem::weakly_canonical(std::filesystem::absolute(b), failed) &&
-         !failed;
-}
-
 // Of the terminal that talk goes to; 80 where it does not say.
 size_t terminal_columns() {
   winsize size{};
@@ -118,11 +108,7 @@ void Console::configure(const GlobalFlags& flags) {
                           (flags.progress == "auto" && !flags.plain && ::isatty(STDERR_FILENO)));
   stderr_styled_ = !flags.plain && styled(STDERR_FILENO, flags.color);
   stdout_styled_ = !flags.plain && !flags.json && styled(STDOUT_FILENO, flags.color);
-  if (flags.log_file.empty()) return;
-  if (same_path(flags.log_file, flags.store))
-    throw Error(ErrorCode::usage, "'" + flags.log_file + "' cannot be the store and its log",
-                "name another file for the log");
-  log_.emplace(flags.log_file);
+  if (!flags.log_file.empty()) log_.emplace(flags.log_file);
 }
 
 // A log that cannot be written any more is given up, which is said once: what is recorded and
@@ -138,10 +124,15 @@ void Console::log(std::string_view line) {
 }
 
 void Console::write_stdout(std::string_view text) {
+  if (reader_left_) return;
   clear_bar();
   errno = 0;
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
     return;
+  if (errno == EPIPE) {
+    reader_left_ = true;
+    return detail("what reads standard output ended before all was written");
+  }
   const std::string reason = errno != 0 ? std::string(": ") + std::strerror(errno) : "";
   throw Error(ErrorCode::environment, "cannot write to standard output" + reason);
 }
@@ -185,6 +176,12 @@ void Console::warn(std::string_view text) {
   log("warning: " + line);
   clear_bar();
   write_stderr(fmt::format("{} {}\n", styled_word("warning:", kYellow), line));
+}
+
+void Console::error(std::string_view text) {
+  log(text);
+  clear_bar();
+  write_stderr(fmt::format("{}\n", text));
 }
 
 void Console::suggest(std::string_view command) {

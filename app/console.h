@@ -33,7 +33,8 @@ class Console {
   void configure(const GlobalFlags& flags);
 
   bool json() const { return flags_.json; }
-  // stdout: printable_lines, with --json as json_result.
+  // stdout: printable_lines, with --json as json_result. A reader that ends before all is written
+  // ("| head") has what it wanted: the rest is left out, and the command goes on to its exit code.
   void result(std::string_view text);
   // stdout: a JSON document, or one on each line, whose "##" no log carries out; gets its newline.
   void json_result(std::string_view text);
@@ -42,6 +43,7 @@ class Console {
   void say(std::string_view line);     // stderr unless quiet, and the log
   void detail(std::string_view line);  // stderr when verbose, and the log
   void warn(std::string_view line);    // stderr always
+  void error(std::string_view text);   // stderr always: why a command ended
   // "next: isobit report latest ..." as the last line of a command's talk.
   void suggest(std::string_view command);
 
@@ -70,6 +72,7 @@ class Console {
   GlobalFlags flags_;
   bool bar_ = false;
   bool bar_drawn_ = false;
+  bool reader_left_ = false;                // of standard output
   int64_t first_done_ = 0, last_done_ = 0;  // of the work that progress_bar is told of
   std::chrono::steady_clock::time_point first_at_;
   bool stderr_styled_ = false;

@@ -16,6 +16,7 @@
 #include "app/exit_codes.h"
 #include "app/help_text.h"
 #include "app/interruption.h"
+#include "app/output_options.h"
 #include "app/version.h"
 #include "base/protected_files.h"
 #include "report/report.h"
@@ -88,10 +89,10 @@ std::string file_limit_text() {
                      limit.rlim_cur);
 }
 
-int report_error(const Error& e) {
-  write_stderr(fmt::format("isobit: {}\n", printable(e.message())));
-  if (!e.hint().empty()) write_stderr(fmt::format("hint: {}\n", printable(e.hint())));
-  if (file_limit_was_met()) write_stderr(fmt::format("hint: {}\n", file_limit_text()));
+int report_error(const Error& e, Console& console) {
+  console.error("isobit: " + printable(e.message()));
+  if (!e.hint().empty()) console.error("hint: " + printable(e.hint()));
+  if (file_limit_was_met()) console.error("hint: " + file_limit_text());
   return exit_code(e.code());
 }
 
@@ -114,8 +115,10 @@ void keep_standard_streams() {
 }
 
 // A usage error that has no advice of its own points to the command's help.
-int act(const CommandLine& line) {
+int act(const CommandLine& line, Session& session) {
   try {
+    claim_outputs(line.app(), session.flags);
+    session.console.configure(session.flags);
     return line.act();
   } catch (const Error& e) {
     if (e.code() != ErrorCode::usage || !e.hint().empty()) throw;
@@ -123,11 +126,10 @@ int act(const CommandLine& line) {
   }
 }
 
-int run(int argc, char** argv) {
+int run(int argc, char** argv, Session& session) {
   keep_standard_streams();
   let_writes_fail();
   watch_file_uses();
-  Session session;
   CommandLine line(session);
   try {
     line.parse(argc, argv);
@@ -138,8 +140,7 @@ int run(int argc, char** argv) {
     return report_usage(line.app(), e, argc, argv);
   }
   change_directory(session.flags.directory);
-  session.console.configure(session.flags);
-  return act(line);
+  return act(line, session);
 }
 
 }  // namespace
@@ -147,16 +148,19 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace isobit;
+  app::Session session;  // outlives the command: its log has what ended it, too
   try {
-    return app::run(argc, argv);
+    return app::run(argc, argv, session);
   } catch (const Error& e) {
-    return app::report_error(e);
+    return app::report_error(e, session.console);
   } catch (const std::bad_alloc&) {
     return app::report_error(Error(ErrorCode::environment, "out of memory",
-                                   "lower the concurrency, or use a smaller weight type"));
+                                   "lower the concurrency, or use a smaller weight type"),
+                             session.console);
   } catch (const std::exception& e) {
     return app::report_error(
         Error(ErrorCode::internal, e.what(),
-              "this is a bug in isobit; please report it with the command that caused it"));
+              "this is a bug in isobit; please report it with the command that caused it"),
+        session.console);
   }
 }

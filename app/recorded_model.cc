@@ -66,7 +66,7 @@ void require_rerunnable(const RunRecord& run) {
 void declare_rerun_options(CLI::App& app, RerunArguments& a) {
   app.add_option("--model", a.model, "Checkpoint, where it is no longer at the recorded path")
       ->check(not_empty);
-  app.add_option("--threads", a.threads, "Threads (default: all cores)")
+  app.add_option("--threads", a.threads, "Threads, where the cell states none (default: all cores)")
       ->check(CLI::Range(1, kMostThreads));
 }
 

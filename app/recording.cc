@@ -170,6 +170,18 @@ std::string incomplete_run(Store& store, const std::string& ref, const std::stri
   return id;
 }
 
+// The plan with other threads, under the cells' own names: versions have named them differently.
+Plan with_threads(Plan plan, int n_threads) {
+  PlanSpec spec = plan.spec;
+  set_threads(spec, n_threads);
+  for (const CellNaming naming : {CellNaming::kBesideReference, CellNaming::kBesideDefaults}) {
+    Plan out = make_plan(spec, naming);
+    if (std::ranges::equal(out.cells, plan.cells, {}, &CellRecord::name, &CellRecord::name))
+      return out;
+  }
+  return plan;
+}
+
 }  // namespace
 
 AuditSetup set_up_again(const RunRecord& run, const AuditArguments& a) {
@@ -180,7 +192,7 @@ AuditSetup set_up_again(const RunRecord& run, const AuditArguments& a) {
   AuditSetup setup;
   setup.model = load_model(model_of(run, a),
                            now_or_pinned(a.now.empty() ? recorded_clock(run.fingerprint) : a.now));
-  setup.plan = plan_from_json(run.plan_json, "run " + run.id);
+  setup.plan = with_threads(plan_from_json(run.plan_json, "run " + run.id), a.threads);
   if (run.redacted) {
     setup.prompts = prompts_again(run, setup, a);
   } else {

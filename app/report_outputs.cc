@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <set>
 
 #include "app/baseline_runs.h"
 #include "app/bundle_file.h"
@@ -105,13 +104,6 @@ void declare_outputs(CLI::App& app, OutputArguments& a) {
 }
 
 void check_outputs(const OutputArguments& a) {
-  std::set<fs::path> named;
-  for (const std::string& file : a.files) {
-    std::error_code unknown;
-    const fs::path place = fs::weakly_canonical(fs::absolute(file), unknown);
-    if (!named.insert(unknown ? fs::path(file) : place).second)
-      throw Error(ErrorCode::usage, "-o names '" + file + "' twice", "give each report a file");
-  }
   check_location(a.location);
   for (const std::string& file : a.files) report_format_of(file);
   for (const std::string& file : a.files) require_writable(file);

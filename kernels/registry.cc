@@ -3,14 +3,11 @@
 // fastest.
 #include "kernels/registry.h"
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
-
 #include <algorithm>
 
 #include "base/error.h"
 #include "kernels/cpu/cpu_sets.h"
+#include "kernels/cpu/f16c.h"
 #include "kernels/cpu/reference.h"
 #if defined(ISOBIT_HAVE_OPENBLAS) && !defined(ISOBIT_CORE_ONLY)
 #include "kernels/adaptive/adaptive.h"
@@ -38,12 +35,6 @@ std::string missing(std::initializer_list<std::pair<const char*, bool>> features
     if (!present) names += (names.empty() ? "" : ", ") + std::string(name);
   }
   return names.empty() ? names : "this processor lacks " + names;
-}
-
-// By hand: __builtin_cpu_supports of clang 14 does not know the name.
-bool has_f16c() {
-  unsigned a, b, c, d;
-  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
 }
 
 std::string why_not_avx2() {

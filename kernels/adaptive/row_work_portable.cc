@@ -1,6 +1,7 @@
 #include "kernels/cpu/lanes_portable.h"
 
 #include "kernels/adaptive/row_work_lanes.h"
+#include "kernels/cpu/f16c.h"
 
 namespace isobit::adaptive {
 namespace {
@@ -28,8 +29,7 @@ const RowWork& row_work() {
 #if defined(__x86_64__)
   static const bool has_avx2 = [] {
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-           __builtin_cpu_supports("f16c");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
   }();
   if (has_avx2) return kRowWorkAvx2;
 #endif

@@ -118,6 +118,7 @@ std::filesystem::path written_path(const std::filesystem::path& path) {
     throw Error(ErrorCode::environment, "cannot write '" + path.string() + "': not a regular file",
                 "name a file; leave the option out to print to standard output");
   }
+  refuse_protected(path);  // a checkpoint's folder may link to files that have other names
   refuse_protected(target);
   return target;
 }
@@ -166,6 +167,10 @@ void remove_abandoned(const std::filesystem::path& path) {
 
 }  // namespace
 
+void require_replaceable(const std::filesystem::path& path) {
+  static_cast<void>(written_path(path));
+}
+
 void write_file_atomically(const std::filesystem::path& name, std::string_view content) {
   const std::filesystem::path path = written_path(name);
   remove_abandoned(path);
@@ -188,6 +193,7 @@ void write_file_atomically(const std::filesystem::path& name, std::string_view c
 
 AppendedFile::AppendedFile(const std::filesystem::path& path) : path_(path) {
   std::error_code ignored;
+  refuse_protected(path);
   refuse_protected(std::filesystem::weakly_canonical(path, ignored));
   Descriptor file(path, O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY, 0644);
   if (file.get() < 0) fail("cannot open", path, errno);
@@ -200,7 +206,7 @@ AppendedFile::~AppendedFile() {
 }
 
 void AppendedFile::append(std::string_view text) {
-  write_all(fd_, text, path_);
+  if (!appended_file_was_read()) write_all(fd_, text, path_);
 }
 
 MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {

@@ -12,6 +12,10 @@ namespace isobit {
 // Throws Error(environment) with the path and the system's reason. Refuses files over `max_bytes`.
 std::string read_file(const std::filesystem::path& path, size_t max_bytes = size_t{1} << 30);
 
+// What write_file_atomically throws of a name that it would not write: Error(environment) for a
+// folder or a device, Error(usage) for what no output may replace (base/protected_files.h).
+void require_replaceable(const std::filesystem::path& path);
+
 // Writes a temporary file beside `path`, syncs it, renames it over `path`. On failure `path` is
 // untouched.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);

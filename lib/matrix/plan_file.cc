@@ -56,7 +56,8 @@ AxisValues read_values(const Json& object, const std::string& where) {
   AxisValues out;
   for (const auto& [key, value] : object.items()) {
     const std::string text = value_text(value, where + "." + key);
-    at_place(where, [&] { return out[key] = normalize_axis_value(find_axis(key), text); });
+    out[key] =
+        at_place(where, [&, &axis = key] { return normalize_axis_value(find_axis(axis), text); });
   }
   return out;
 }
@@ -72,8 +73,8 @@ std::vector<VariedAxis> read_axes(const Json& object, const std::string& where) 
       const std::string text = value_text(value, where + "." + key);
       if (text.find(',') != std::string::npos)
         fail(where + "." + key, "'" + text + "' is not one value");
-      for (std::string& one :
-           at_place(where, [&] { return normalize_axis_values(find_axis(key), text); })) {
+      for (std::string& one : at_place(
+               where, [&, &axis = key] { return normalize_axis_values(find_axis(axis), text); })) {
         if (std::ranges::find(varied.values, one) == varied.values.end())
           varied.values.push_back(std::move(one));
       }

@@ -174,7 +174,9 @@ class ItemBuilder {
   void apply_position(std::vector<Item>& items, const std::string& position, bool inside_waves) {
     const auto c = static_cast<size_t>(concurrency_);
     if (position == "middle") {
-      std::ranges::rotate(items, items.begin() + static_cast<ptrdiff_t>(c / 2 % items.size()));
+      // Not of std::ranges: clang 14 does not read the subrange that it returns.
+      std::rotate(items.begin(), items.begin() + static_cast<ptrdiff_t>(c / 2 % items.size()),
+                  items.end());
     } else if (position == "last") {
       std::ranges::reverse(items);
     } else if (position == "permuted") {

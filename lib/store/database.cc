@@ -1,5 +1,6 @@
 #include "store/database.h"
 
+#include <cstring>
 #include <utility>
 
 #include "base/error.h"
@@ -22,7 +23,19 @@ Explanation explain_lock(const std::filesystem::path& path) {
           "wait until the other run has ended, or record to another store"};
 }
 
-Explanation explain(int code, const char* sqlite_text, const std::filesystem::path& path) {
+// The error number of the system call that SQLite failed at; 0: none, or none known. SQLite notes
+// it for these two codes only, and leaves the number of an earlier failure where it stands.
+int system_error_of(sqlite3* handle, int code) {
+  const int kind = code & 0xff;
+  return kind == SQLITE_IOERR || kind == SQLITE_CANTOPEN ? sqlite3_system_errno(handle) : 0;
+}
+
+// "disk I/O error: File too large", where the system said why.
+std::string with_reason(const char* sqlite_text, int system_error) {
+  return sqlite_text + (system_error == 0 ? "" : std::string(": ") + std::strerror(system_error));
+}
+
+Explanation explain(int code, const std::string& sqlite_text, const std::filesystem::path& path) {
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -33,34 +46,33 @@ Explanation explain(int code, const char* sqlite_text, const std::filesystem::pa
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_AUTH:
-      return {ErrorCode::environment, std::string("no permission to write: ") + sqlite_text,
+      return {ErrorCode::environment, "no permission to write: " + sqlite_text,
               "the folder must be writable too: SQLite keeps its journal beside the store"};
     case SQLITE_CANTOPEN:
-      return {ErrorCode::environment, std::string("it cannot be opened: ") + sqlite_text,
+      return {ErrorCode::environment, "it cannot be opened: " + sqlite_text,
               "check that the folder exists and may be written; SQLite keeps its journal beside "
               "the store"};
     case SQLITE_NOTADB:
       return {ErrorCode::environment, "it is not an SQLite database",
               "give the path of an isobit store"};
     case SQLITE_CORRUPT:
-      return {ErrorCode::environment, std::string("it is damaged: ") + sqlite_text,
+      return {ErrorCode::environment, "it is damaged: " + sqlite_text,
               "see isobit store check; restore the file from a copy"};
     case SQLITE_IOERR:
-      return {ErrorCode::environment, std::string("reading or writing failed: ") + sqlite_text,
+      return {ErrorCode::environment, "reading or writing failed: " + sqlite_text,
               "check the disk"};
     case SQLITE_NOMEM:
       return {ErrorCode::environment, "memory is exhausted", ""};
     case SQLITE_TOOBIG:
       return {ErrorCode::environment, "a value is larger than SQLite takes", ""};
     case SQLITE_CONSTRAINT:
-      return {ErrorCode::environment, std::string("its own rules refuse the row: ") + sqlite_text,
+      return {ErrorCode::environment, "its own rules refuse the row: " + sqlite_text,
               "see isobit store check"};
     case SQLITE_ERROR:
-      return {ErrorCode::environment,
-              std::string("its tables are not those of an isobit store: ") + sqlite_text,
+      return {ErrorCode::environment, "its tables are not those of an isobit store: " + sqlite_text,
               "see isobit store check"};
     default:
-      return {ErrorCode::internal, std::string("SQLite: ") + sqlite_text, ""};
+      return {ErrorCode::internal, "SQLite: " + sqlite_text, ""};
   }
 }
 
@@ -157,7 +169,9 @@ Database::~Database() {
 }
 
 void Database::fail(int code, const std::string& doing) const {
-  const char* text = handle_ ? sqlite3_errmsg(handle_) : sqlite3_errstr(code);
+  const std::string text =
+      handle_ ? with_reason(sqlite3_errmsg(handle_), system_error_of(handle_, code))
+              : sqlite3_errstr(code);
   Explanation e = explain(code, text, path_);
   throw Error(e.code, "cannot " + doing + " store '" + path_.string() + "': " + e.what, e.hint);
 }

@@ -1,7 +1,6 @@
 #include "text/chat_template.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "base/digest.h"
 #include "base/error.h"
@@ -181,28 +180,42 @@ Json chat_variables(const ChatInput& input) {
   return variables;
 }
 
+namespace {
+
+// The number that `text` has as n digits at `at`; -1: other characters are there.
+int digits_at(std::string_view text, size_t at, size_t n) {
+  int out = 0;
+  for (const char c : text.substr(std::min(at, text.size()), n)) {
+    if (c < '0' || c > '9') return -1;
+    out = out * 10 + (c - '0');
+  }
+  return at + n <= text.size() ? out : -1;
+}
+
+bool has_shape_of_time(std::string_view text) {
+  if (text.size() != 10 && text.size() != 19) return false;
+  if (text[4] != '-' || text[7] != '-') return false;
+  return text.size() == 10 || (text[10] == 'T' && text[13] == ':' && text[16] == ':');
+}
+
+}  // namespace
+
 std::chrono::local_seconds parse_clock(std::string_view text) {
-  const std::string copy(text);
-  int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
-  char separator = 'T';
-  int end = 0;
-  const auto n_size = static_cast<int>(copy.size());
-  const bool ok = (std::sscanf(copy.c_str(), "%4d-%2d-%2d%n", &year, &month, &day, &end) == 3 &&
-                   end == n_size) ||
-                  (std::sscanf(copy.c_str(), "%4d-%2d-%2d%c%2d:%2d%n", &year, &month, &day,
-                               &separator, &hour, &minute, &end) == 6 &&
-                   end == n_size) ||
-                  (std::sscanf(copy.c_str(), "%4d-%2d-%2d%c%2d:%2d:%2d%n", &year, &month, &day,
-                               &separator, &hour, &minute, &second, &end) == 7 &&
-                   end == n_size);
+  const bool has_time = text.size() > 10;
+  const int year = digits_at(text, 0, 4), month = digits_at(text, 5, 2),
+            day = digits_at(text, 8, 2), hour = has_time ? digits_at(text, 11, 2) : 0,
+            minute = has_time ? digits_at(text, 14, 2) : 0,
+            second = has_time ? digits_at(text, 17, 2) : 0;
   const std::chrono::year_month_day date{std::chrono::year(year),
                                          std::chrono::month(static_cast<unsigned>(month)),
                                          std::chrono::day(static_cast<unsigned>(day))};
-  const bool in_range = date.ok() && year >= 1 && hour >= 0 && hour < 24 && minute >= 0 &&
+  const bool in_range = year >= 1970 && date.ok() && hour >= 0 && hour < 24 && minute >= 0 &&
                         minute < 60 && second >= 0 && second < 60;
-  if (!ok || (separator != 'T' && separator != ' ') || !in_range) {
+  if (!has_shape_of_time(text) || !in_range) {
     throw Error(ErrorCode::usage,
-                "'" + copy + "': expected a time like 2026-01-31 or 2026-01-31T12:34:56",
+                "'" + std::string(text) +
+                    "': expected a time like 2026-01-31 or 2026-01-31T12:34:56, of the years 1970 "
+                    "to 9999, seconds 00 to 59",
                 "--now says what a chat template's clock shows");
   }
   return std::chrono::local_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +

@@ -86,8 +86,8 @@ struct ChatInput {
 };
 Json chat_variables(const ChatInput& input);
 
-// "2026-01-31", "2026-01-31T12:34" or "2026-01-31T12:34:56" (a blank may stand for the T). Throws
-// Error(usage).
+// "2026-01-31" or "2026-01-31T12:34:56", a date or date-time of RFC 3339 without its offset, of the
+// years 1970 to 9999. Throws Error(usage).
 std::chrono::local_seconds parse_clock(std::string_view text);
 
 }  // namespace isobit

@@ -277,6 +277,25 @@ class Gate(ProgramTest):
         self.assertTrue(changed["numerics.isa"]["effect"])
         self.assertIn("numerics.isa", self.gate(expect=0).out)
 
+    def test_threads_are_recorded_however_they_were_given_and_runs_stay_comparable(self):
+        self.run_audit(*AXIS)
+        self.run_audit(*AXIS, "--threads", "1")
+        self.run_audit(*AXIS, "--set", "engine.threads=1")
+        self.run_audit("--axis", "engine.threads=all,1", "--threads", "2")  # what varies is not fixed
+        plans = [json.loads(r["p"]) for r in self.isobit("store", "query", "SELECT plan_json AS p FROM run ORDER BY rowid", "--store", self.store, "--json", expect=0).json]
+        self.assertEqual([{c["values"].get("engine.threads") for c in p["cells"]} for p in plans], [{None}, {"1"}, {"1"}, {"all", "1"}])
+        self.assertEqual(plans[1], plans[2])
+        for base in ("latest~3", "latest~1"):
+            self.isobit("gate", base, "latest~2", "--level", "2", "--store", self.store, expect=0)
+        self.assertIn("engine.threads=1", self.isobit("report", "latest~2", "--store", self.store, expect=0).out)
+        self.isobit("run", "--resume", "--threads", "1", "--store", self.store, expect=2)  # it goes on with its own
+
+    def test_a_baseline_is_verified_with_threads_that_are_recorded(self):
+        self.run_audit(*AXIS)
+        self.isobit("baseline", "set", "prod", "latest", "--store", self.store, expect=0)
+        self.isobit("baseline", "verify", "prod", "--threads", "1", "--store", self.store, expect=0)
+        self.assertIn("engine.threads=1", self.isobit("report", "latest", "--store", self.store, expect=0).out)
+
     def test_level_0_of_a_run_by_itself(self):
         self.run_audit(*AXIS, "--repeats", "2", "--check", "0")
         self.isobit("report", "latest", "--store", self.store, "--level", "0", "-o", "r.json", expect=0)

@@ -91,7 +91,10 @@ class Help(EveryCommandTest):
 
     def test_no_time_is_no_time(self):
         for command in (["doctor"], ["policy", "check", "two-tiers"], ["tokens", "encode", "--tokenizer", TINY, "--text", "a"]):
-            self.assertIn("expected a time like 2026-01-31", self.isobit(*command, "--now", "", expect=2).err)
+            for bad in ("", "0000-01-01", "1969-12-31", "2026-01-31T00:00:60", "T00:00", "2026-01-31T00:00", "2026-01-31 00:00:00", "2026-01-31T00:00:00+01:00", "10000-01-01"):
+                r = self.isobit(*command, "--now", bad, expect=2)
+                self.assertIn("expected a time like 2026-01-31", r.err)
+                self.assertIn("1970 to 9999", r.err)
 
     def test_version_and_help_are_documents_too(self):
         for arguments in (["--json", "--version"], ["--version", "--json"], ["run", "--json", "--version"]):

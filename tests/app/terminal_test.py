@@ -14,7 +14,7 @@ import threading
 import unittest
 
 import json_schema
-from every_command import EveryCommandTest
+from every_command import EveryCommandTest, leaves
 from program import PROGRAM, TINY, ProgramTest
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -252,6 +252,41 @@ class Numbers(ProgramTest):
         self.assertEqual(out.splitlines()[1].split("\t"), ["1e+308", "-1e+308", "0.0", "0.1", "12345678901234567", "1e-300"])
 
 
+class Readers(ProgramTest):
+    """`isobit ... | head -0`: who reads a part has what was wanted."""
+
+    def without_a_reader(self, *arguments, stderr=subprocess.PIPE):
+        reader, writer = os.pipe()
+        os.close(reader)
+        try:
+            return subprocess.run([PROGRAM, *arguments], stdout=writer, stderr=stderr, stdin=subprocess.DEVNULL, cwd=self.folder, check=False, text=True)
+        finally:
+            os.close(writer)
+
+    def test_a_reader_that_ends_early_is_no_error_and_the_exit_code_stays(self):
+        self.run_audit()
+        self.run_audit("--set", "sampling.temperature=2")
+        self.isobit("run", TINY, "--store", self.store, "--max-tokens", "4", expect=0)
+        for arguments, code in ((("store", "list"), 0), (("store", "query", "SELECT * FROM sample"), 0), (("report", "latest"), 0), (("store", "list", "--json"), 0),
+                                (("gate", "latest~2", "latest"), self.isobit("gate", "latest~2", "latest", "--store", self.store).code),
+                                (("gate", "latest~2", "latest~1"), self.isobit("gate", "latest~2", "latest~1", "--store", self.store).code)):
+            with self.subTest(arguments):
+                r = self.without_a_reader(*arguments, "--store", self.store)
+                self.assertEqual(r.returncode, code, r.stderr)
+                self.assertNotIn("ipe", r.stderr)
+                self.assertNotIn("isobit: ", r.stderr)
+        self.assertEqual(self.without_a_reader("schema", "run").stderr, "")
+        self.assertIn("ended before all was written", self.without_a_reader("schema", "run", "-v").stderr)
+
+    def test_help_and_errors_need_no_reader_either(self):
+        self.assertEqual((lambda r: (r.returncode, r.stderr))(self.without_a_reader("--help")), (0, ""))
+        self.assertEqual(self.without_a_reader("store", "list", "--store", "none.db").returncode, 3)
+
+    def test_an_output_that_fails_is_still_an_error(self):
+        self.run_audit()
+        self.assertEqual(self.without_a_reader("report", "latest", "--store", self.store, "-o", "no/such.md").returncode, 3)
+
+
 class Outputs(ProgramTest):
     """No output takes the place of what the same command reads, or of another of its outputs."""
 
@@ -271,9 +306,9 @@ class Outputs(ProgramTest):
         shutil.copytree(TINY, self.path("model"))
         self.isobit("fingerprint", "model", "--json", expect=0)
         for part in ("config.json", "tokenizer.json"):
-            self.assert_refused("fingerprint", "model", "--cyclonedx", "-o", f"model/{part}", kept=f"model/{part}")
+            self.assert_refused("fingerprint", "model", "--cyclonedx", "-o", f"model/{part}", kept=f"model/{part}", why="is a part of a checkpoint")
         os.symlink("model/config.json", self.path("other.json"))
-        self.assert_refused("fingerprint", "model", "--cyclonedx", "-o", "other.json", kept="model/config.json")
+        self.assert_refused("fingerprint", "model", "--cyclonedx", "-o", "other.json", kept="model/config.json", why="is a part of a checkpoint")
         self.write("policy.json", self.isobit("policy", "show", "level-1", expect=0).out)
         gate = ("gate", "latest~1", "latest", "--store", self.store)
         self.assert_refused(*gate, "--policy", "policy.json", "-o", "policy.json", kept="policy.json")
@@ -281,9 +316,70 @@ class Outputs(ProgramTest):
         self.assert_refused("store", "export", "two.isobit.tar:latest", "-o", "two.isobit.tar", kept="two.isobit.tar")
         self.isobit("store", "export", "latest", "-o", "two.isobit.tar", "--store", self.store, expect=0)  # what is not read may be replaced
 
-    def test_two_outputs_need_two_names(self):
-        r = self.isobit("report", "latest", "--store", self.store, "-o", "a.html", "-o", "./a.html", expect=2)
-        self.assertIn("was just written by this command", r.err)
+    def writers(self):
+        """Commands with their options that name a file to write, by what the help says of them."""
+        at = ("--store", self.store)
+        commands = {"report": ["report", "latest", *at], "gate": ["gate", "latest~1", "latest", *at], "run": ["run", TINY, "--max-tokens", "2", "--check", "2", *at],
+                    "store export": ["store", "export", "latest", *at], "store merge": ["store", "merge", self.store],
+                    "baseline export": ["baseline", "export", "prod", *at], "fingerprint": ["fingerprint", TINY, "--cyclonedx"],
+                    "reduce": ["reduce", "latest/reference/0", *at], "selftest": ["selftest", "--exhaustive"]}
+        writes = re.compile(r"(?i)\bwrite\b|\badd\b|\bappend\b|\btakes it in\b")
+        found = {}
+        for words in leaves(self.isobit("help", "--json", expect=0).json["help"]):
+            options = [o["names"] for o in words["options"] if o["value"] and writes.search(o["meaning"])]
+            if options:
+                found[words["command"]] = [names[0] for names in options]
+        self.assertEqual(set(found), set(commands))
+        return {name: (commands[name], options + ["--log-file"]) for name, options in found.items()}
+
+    def test_two_outputs_need_two_names_whatever_the_options(self):
+        os.symlink("a.md", self.path("dangling.md"))
+        self.write("there.md", "as it was")
+        os.symlink("there.md", self.path("link.md"))
+        os.link(self.path("there.md"), self.path("hard.md"))
+        before = sorted(os.listdir(self.folder))
+        for name, (command, options) in self.writers().items():
+            for i, first in enumerate(options):
+                for second in options[i + (first != "-o" or name not in ("report", "gate")):]:
+                    for a, b in (("a.md", "a.md"), ("a.md", "./a.md"), ("a.md", "dangling.md"), ("there.md", "link.md"), ("hard.md", "there.md")):
+                        with self.subTest((name, first, a, second, b)):
+                            r = self.isobit(*command, first, a, second, b, expect=2)
+                            self.assertRegex(r.err, "twice|both name")
+                            self.assertIn(b, r.err)
+                            self.assertEqual(r.out, "")
+                            self.assertEqual(sorted(os.listdir(self.folder)), before)
+        self.assertEqual(self.read("there.md"), b"as it was")
+
+    def test_no_output_is_the_store_that_the_command_makes(self):
+        for name, (command, options) in self.writers().items():
+            for option in set(options) - {"--into"}:
+                with self.subTest((name, option)):
+                    command = [word if word != self.store else "new.db" for word in command]
+                    self.isobit(*command, "--store", "new.db", option, "./new.db", expect=2)
+                    self.assertFalse(os.path.exists(self.path("new.db")))
+
+    def test_an_input_is_found_before_any_output_is_written(self):
+        policy, note = self.write("p.json", self.isobit("policy", "show", "level-1", expect=0).out), self.write("note.md", "a note")
+        gate = ("gate", "latest~1", "latest", "--store", self.store, "-o", "r.md")
+        self.isobit("store", "export", "latest", "-o", "x.isobit.tar", "--store", self.store, expect=0)
+        for arguments, kept in (((*gate, "--policy", policy, "--statement", policy), policy), ((*gate, "--policy", policy, "-o", policy), policy),
+                                ((*gate, "--statement", note, "--subject", note), note), ((*gate, "--statement", "s.json", "--subject", note, "--log-file", note), note),
+                                (("gate", "x.isobit.tar", "latest", "--store", self.store, "-o", "r.md", "--statement", "x.isobit.tar"), self.path("x.isobit.tar"))):
+            with self.subTest(arguments):
+                self.assert_refused(*arguments, kept=kept, why="")
+                self.assertFalse(os.path.exists(self.path("r.md")))
+        self.isobit(*gate, "--statement", "s.json", "--subject", "r.md", expect=0)  # what is written just before may be vouched for
+        self.isobit(*gate, "--statement", "s.json", "--subject", "r.md", expect=0)
+
+    def test_a_checkpoint_stays_as_it_is(self):
+        shutil.copytree(TINY, self.path("m"))
+        report = ("report", "latest", "--store", self.store)
+        for name in ("config.json", "tokenizer_config.json"):
+            self.assert_refused(*report, "-o", f"m/{name}", kept=f"m/{name}", why="is a part of a checkpoint")
+        self.assert_refused("store", "export", "latest", "--store", self.store, "-o", "m/model.safetensors", kept="m/model.safetensors", why="is a part of a checkpoint")
+        self.isobit(*report, "-o", "m/report.json", expect=0)
+        self.isobit(*report, "-o", "m/report.json", expect=0)
+        self.isobit(*report, "-o", "config.json", expect=0)  # of nothing
 
     def test_what_a_killed_write_left_goes_with_the_next_one(self):
         with subprocess.Popen(["true"]) as ended:
@@ -298,9 +394,19 @@ class Outputs(ProgramTest):
         self.assert_refused("store", "list", "--store", self.store, "--log-file", self.store, kept=self.store, why="log")
         self.assert_refused("doctor", "--log-file", self.store, kept=self.store, why="is a store")
         self.assert_refused("doctor", "--log-file", key, kept=key, why="is a key")
-        self.assert_refused("gate", "latest~1", "latest", "--store", self.store, "--policy", policy, "--log-file", policy, kept=policy)
+        self.assert_refused("gate", "latest~1", "latest", "--store", self.store, "--policy", policy, "--log-file", policy, kept=policy, why="log")
+        self.isobit("store", "export", "latest", "-o", "x.isobit.tar", "--store", self.store, expect=0)
+        self.assert_refused("gate", "x.isobit.tar:latest", "latest", "--store", self.store, "--log-file", "x.isobit.tar", kept="x.isobit.tar", why="log")
         self.assertIn("log", self.isobit("run", TINY, "--store", "new.db", "--log-file", "new.db", expect=2).err)
         self.assertFalse(os.path.exists(self.path("new.db")))
+
+    def test_the_log_has_what_ended_the_command(self):
+        for arguments, code in ((("gate", "latest", "nowhere", "--store", self.store), 2), (("run", "nowhere"), 3), (("report", "latest", "--store", self.store, "-o", "no/such/r.md"), 3)):
+            with self.subTest(arguments):
+                r = self.isobit(*arguments, "--log-file", "log", expect=code)
+                self.assertIn("isobit: ", r.err)
+                self.assertEqual(self.read("log").decode(), r.err)
+                os.remove(self.path("log"))
 
     def test_a_summary_is_added_to_as_before(self):
         self.write("summary.md", "what was there")

@@ -73,6 +73,38 @@ TEST_CASE("two outputs of one command do not take each other's place") {
   CHECK(content_of(folder.path / "a") == "first");
 }
 
+TEST_CASE("what is an output is not read before it is written, and may be afterwards") {
+  const WatchedFolder folder;
+  const fs::path output = folder.put("output", "old");
+  fs::create_symlink("output", folder.path / "link");
+  note_output(output);
+  CHECK_THROWS_WITH_AS(read_file(folder.path / "link"),
+                       doctest::Contains("an output would replace it"), Error);
+  CHECK_THROWS_AS(MappedFile{output}, Error);
+  write_file_atomically(output, "new");
+  CHECK(read_file(output) == "new");
+}
+
+TEST_CASE("an output is no part of a checkpoint, whether the part is there or not") {
+  const WatchedFolder folder;
+  folder.put("plain.json", "a report");
+  for (const char* free : {"config.json", "tokenizer.json", "new.safetensors"})
+    CHECK_NOTHROW(require_replaceable(folder.path / free));  // no weights here
+  const fs::path blob = folder.put("blob", "linked");
+  fs::create_symlink("blob", folder.path / "config.json");
+  folder.put("model.gguf", "GGUF and more");
+  folder.put("model.safetensors", "weights");
+  for (const char* part : {"config.json", "tokenizer.json", "tokenizer_config.json", "new.jinja",
+                           "model.safetensors", "model.gguf", "model.safetensors.index.json"}) {
+    CAPTURE(part);
+    CHECK_THROWS_WITH_AS(write_file_atomically(folder.path / part, "x"),
+                         doctest::Contains("is a part of a checkpoint"), Error);
+    CHECK_THROWS_AS(AppendedFile(folder.path / part), Error);
+  }
+  CHECK(content_of(blob) == "linked");
+  CHECK_NOTHROW(require_replaceable(folder.path / "plain.json"));
+}
+
 TEST_CASE("what was read in order to add to it may be written back") {
   const WatchedFolder folder;
   const fs::path page = folder.put("page", "one ");
@@ -87,6 +119,8 @@ TEST_CASE("a log grows neither an input, nor an output, nor a store or what belo
   log.append("two\n");
   CHECK(content_of(folder.path / "log") == "one\ntwo\n");
   CHECK_THROWS_WITH_AS(read_file(folder.path / "log"), doctest::Contains("its log"), Error);
+  log.append("what is an input grows no further\n");
+  CHECK(content_of(folder.path / "log") == "one\ntwo\n");
   CHECK_THROWS_AS(write_file_atomically(folder.path / "log", "x"), Error);
   folder.put("s.db", "SQLite format 3 and more");
   folder.put("k.pem", "-----BEGIN PRIVATE KEY-----");
