@@ -1,7 +1,6 @@
 // compare_runs: every cell of a candidate against its counterpart in a base run, request by
 // request.
 #include <algorithm>
-#include <ranges>
 #include <set>
 
 #include "compare/conclusions.h"
