@@ -132,7 +132,8 @@ void print(const Explanation& e, const ExplainArguments& arguments,
   // Whatever made it differ from another run need not be there within its own.
   const bool within = arguments.base.empty();
   if (within && (e.cause == Cause::kOperator || e.cause == Cause::kSampler))
-    session.console.suggest(fmt::format("isobit reduce {}{}", shell_word(e.candidate.sample),
+    session.console.suggest(fmt::format("isobit reduce {}{}{}", shell_word(e.candidate.sample),
+                                        e.divergence.token ? " --tokens" : "",
                                         store_option(session.flags)));
 }
 
@@ -155,7 +156,8 @@ int run_explain(const ExplainArguments& arguments, Session& session) {
   options.comparison = comparison_options(a.request, cell_at(base, reference.cell_index),
                                           cell_at(sample.run, sample.address.cell_index));
   options.between_answers = stop_when_interrupted;
-  const Explanation e = explain(a, b, options);
+  Explanation e = explain(a, b, options);
+  e.between_runs = other.has_value();
   print(e, arguments, model, session);
   return exit_code(e.cause);
 }
