@@ -72,7 +72,8 @@ class Models {
     if (!candidates) return *base_.target;
     if (!candidate_) {
       const RerunArguments of_candidate{.model = arguments_.candidate_model,
-                                        .threads = arguments_.threads};
+                                        .threads = arguments_.threads,
+                                        .model_option = "--candidate-model"};
       candidate_ = open_recorded(pair_.candidate.run, of_candidate, session_);
     }
     return *candidate_->target;

@@ -146,7 +146,9 @@ int run_explain(const ExplainArguments& arguments, Session& session) {
   const std::optional<RecordedModel> model = open_if_possible(sample.run, arguments, session);
   std::optional<RecordedModel> base_model;
   if (other) {
-    const RerunArguments of_base{.model = arguments.base_model, .threads = arguments.threads};
+    const RerunArguments of_base{.model = arguments.base_model,
+                                 .threads = arguments.threads,
+                                 .model_option = "--base-model"};
     base_model = open_if_possible(base, of_base, session);
   }
   const Arm a = arm_of(base, reference, other ? base_model : model),

@@ -273,6 +273,17 @@ class Why(ProgramTest):
             self.assertIn("does not exist", self.isobit(*self.with_store(command, "latest/1/0"), expect=3).err)
         self.assertIn("no difference", self.isobit(*self.with_store("explain", "latest/1/0", "--model", TINY), expect=0).out)
 
+    def test_a_model_that_is_not_found_is_asked_for_by_the_option_that_names_it(self):
+        os.symlink(TINY, self.path("m"))
+        for dtype in ("f16", "f32"):
+            self.clean_run("--set", f"engine.kv_dtype={dtype}", model="m")
+        os.remove(self.path("m"))
+        for command in (["explain", "latest/1/0"], ["reduce", "latest/1/0"], ["replay", "latest/1/0"], ["bisect", "latest~1", "latest"]):
+            err = self.isobit(*self.with_store(*command), expect=3).err
+            self.assertIn("hint: --model PATH names the checkpoint where it is now; the run recorded a path relative to the folder", err)
+        err = self.isobit(*self.with_store("explain", "latest/1/0", "--base", "latest~1", "--model", TINY), expect=3).err
+        self.assertIn("hint: --base-model PATH", err)
+
     def test_4_for_answers_of_a_target_that_cannot_be_asked(self):
         sample = self.adaptive_run()
         self.edit_store("UPDATE run SET target = 'llama.cpp b1 at http://localhost:1'")
