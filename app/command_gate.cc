@@ -1,4 +1,5 @@
 // `isobit gate BASE CAND`: may the candidate ship? A verdict, its reasons and an exit code.
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -87,7 +88,11 @@ WorstList worst_shown(const GateArguments& a, const RunRecord& base, const Gated
   WorstList list{.n = kWorstShown,
                  .token_texts = {},
                  .base_ref = lasting_ref(a.base, base, session.flags.store)};
-  if (worst.at.pair->divergence.token) list.token_texts = token_texts(base, "", session.console);
+  const PairCounts& totals = worst.comparison->totals;
+  if (totals.token_divergences > 0) {  // they come first, and below level 2 only they matter
+    list.n = std::min(list.n, static_cast<size_t>(totals.token_divergences));
+    list.token_texts = token_texts(base, "", session.console);
+  }
   return list;
 }
 

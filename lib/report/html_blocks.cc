@@ -10,7 +10,10 @@ namespace isobit {
 namespace {
 
 std::string cell(const HtmlColumn& column, const std::string& html) {
-  const char* css = column.is_number ? " class=\"n\"" : column.is_prose ? " class=\"prose\"" : "";
+  const char* css = column.is_number  ? " class=\"n\""
+                    : column.is_prose ? " class=\"prose\""
+                    : column.is_value ? " class=\"value\""
+                                      : "";
   return fmt::format("<td{} data-label=\"{}\"><span>{}</span></td>", css, html_text(column.name),
                      html);
 }

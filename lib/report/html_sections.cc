@@ -156,7 +156,9 @@ std::string item_html(const FingerprintChange& change) {
 // A gate also knows what a change was expected to be, and what it can affect.
 std::string change_table(const ReportInput& input) {
   HtmlTable table{.name = "What changed",
-                  .columns = {{"item"}, {"base"}, {"candidate"}},
+                  .columns = {{"item"},
+                              {.name = "base", .is_value = true},
+                              {.name = "candidate", .is_value = true}},
                   .n_open = kOpenChanges,
                   .what = "items"};
   const std::vector<ChangeNote>& judged = input.verdict.changes;

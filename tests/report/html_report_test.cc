@@ -125,6 +125,12 @@ TEST_CASE("a page of two runs speaks of the base run and explains beside it") {
   CHECK(count(page, "Reference cell") + count(page, "its reference") == 0);
   CHECK(count(page, "--base</span> run-a") == 2);
   CHECK(count(page, "isobit reduce") == 0);
+  candidate.fingerprint.items.push_back(item(FingerprintClass::kSoftware, "driver", "560"));
+  const RunComparison changed = compare_runs(base, candidate);
+  const Verdict of_changed = gate(changed, {});
+  const std::string table = html_report({.comparison = changed, .verdict = of_changed});
+  CHECK(count(table, "<td class=\"value\" data-label=\"candidate\"") == 1);
+  CHECK(count(table, "<td class=\"prose\" data-label=\"what it can affect\"") == 1);
   input.base_ref = "old.db:run-a";
   CHECK(count(html_report(input), "--base</span> old.db:run-a") == 2);
   page = page_of(flipped_run());
