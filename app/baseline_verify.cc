@@ -88,7 +88,7 @@ int verify_baseline(const std::string& name, BaselineVerify& v, Session& session
   if (!base.redacted) v.audit.against = base.id;  // flips are computed over its tokens once more
   const std::string id = record_run(setup, v.audit, session);
   const RunRecord candidate = load_run(id, session.flags.store);
-  const Verdict verdict = gate_runs(base, candidate, policy, today);
+  const Verdict verdict = gate_runs(base, candidate, policy, today).verdict;
   print(baseline, &candidate, verdict, session);
   if (verdict.outcome == Outcome::kWarn && v.fail_on_warn) return kWarnings;
   return exit_code(verdict);

@@ -1,6 +1,7 @@
 // The figures of a benchmark as JSON and as text. The price of invariance comes first: everything
 // else is detail to it.
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
@@ -78,6 +79,18 @@ std::string others_named(const std::vector<BenchSeries>& all) {
   return names.size() == 1 ? names[0] : fmt::format("the faster of {}", fmt::join(names, " and "));
 }
 
+// "5 % more", "12 % less"
+std::string more_or_less(double share) {
+  return fmt::format("{:.0f} % {}", std::abs(share) * 100, share < 0 ? "less" : "more");
+}
+
+// "5 % to 30 % less" or "5 % less to 30 % more": `least` is the smaller share.
+std::string range_words(double least, double most) {
+  if (least < 0 && most >= 0) return more_or_less(least) + " to " + more_or_less(most);
+  const double near = least < 0 ? most : least, far = least < 0 ? least : most;
+  return fmt::format("{:.0f} % to {}", std::abs(near) * 100, more_or_less(far));
+}
+
 std::string price_line(const BenchResults& r) {
   const std::vector<Price> all = prices(r.series);
   if (all.empty())
@@ -85,12 +98,13 @@ std::string price_line(const BenchResults& r) {
            "(--kernel-set cpu,cpu-adaptive, or --llama)";
   const auto [low, high] = std::minmax_element(
       all.begin(), all.end(), [](const Price& a, const Price& b) { return a.price < b.price; });
-  return fmt::format(
-      "price of invariance: {:+.0f} % to {:+.0f} % of the time of {}, over {} figures{}",
-      low->price * 100, high->price * 100, others_named(r.series), all.size(),
-      high->price <= 0 ? " (cpu is never the slower one)"
-                       : fmt::format(" (worst: {} of {} at {})", high->phase, high->point.weights,
-                                     high->point.concurrency));
+  const bool none = high->price < 0;
+  return fmt::format("price of invariance: {}cpu takes {} time than {}, over {} figures{}",
+                     none ? "none; " : "", range_words(low->price, high->price),
+                     others_named(r.series), all.size(),
+                     none ? ""
+                          : fmt::format(" (worst: {} of {} at {})", high->phase,
+                                        high->point.weights, high->point.concurrency));
 }
 
 // Least squares of the time of one step over the context in the middle of the decode.
@@ -242,8 +256,10 @@ std::string recording_lines(const BenchResults& r) {
   std::string out;
   for (const RecordingCost& c : r.recording) {
     out += wrapped_text(fmt::format(
-        "recording (top 20, margins, hashes, store), {} at {}: {:+.1f} % ({:+.1f} to {:+.1f})",
-        c.point.weights, c.point.concurrency, median(c.cost) * 100,
+        "recording (top 20, margins, hashes, store) of {} at {} takes {:.1f} % {}; rounds: "
+        "{:+.1f} to {:+.1f} %",
+        c.point.weights, c.point.concurrency, std::abs(median(c.cost)) * 100,
+        median(c.cost) < 0 ? "less time, which is noise" : "more time",
         *std::min_element(c.cost.begin(), c.cost.end()) * 100,
         *std::max_element(c.cost.begin(), c.cost.end()) * 100));
   }

@@ -10,6 +10,7 @@
 #include "compare/request_identity.h"
 #include "matrix/plan_file.h"
 #include "report/report.h"
+#include "report/text_wrap.h"
 #include "why/run_changes.h"
 #include "why/why_json.h"
 #include "why/why_text.h"
@@ -71,7 +72,8 @@ class Models {
     if (!candidates) return *base_.target;
     if (!candidate_) {
       const RerunArguments of_candidate{.model = arguments_.candidate_model,
-                                        .threads = arguments_.threads};
+                                        .threads = arguments_.threads,
+                                        .model_option = "--candidate-model"};
       candidate_ = open_recorded(pair_.candidate.run, of_candidate, session_);
     }
     return *candidate_->target;
@@ -89,7 +91,7 @@ class Models {
 Bisection search(const CellPair& pair, const BisectArguments& arguments, Level level,
                  Session& session) {
   Bisection out;
-  if (pair.diverging.empty()) return out;
+  if (!pair.answer) return out;
   Models models(pair, arguments, session);
   const RunChanges changes = changes_between(pair, models.differ());
   const AskSource source{
@@ -99,6 +101,7 @@ Bisection search(const CellPair& pair, const BisectArguments& arguments, Level l
       .between_answers = stop_when_interrupted};
   out = bisect(changes.applicable, asking(pair, changes.applicable, source),
                {.max_runs = arguments.max_runs, .on_probe = {}});
+  out.answer = pair.answer;
   out.suspects = changes.suspects;
   return out;
 }
@@ -141,14 +144,13 @@ int run_bisect(const BisectArguments& arguments, Session& session) {
   if (session.flags.json) {
     session.console.result(json_line(bisection_json(found, from, to)));
   } else {
-    session.console.result(fmt::format("base {}\ncandidate {}\n", printable(from), printable(to)) +
-                           bisection_text(found));
-    if (!pair.diverging.empty()) {
-      const std::string& id = base.run.requests[static_cast<size_t>(pair.diverging.front())].id;
-      session.console.suggest(fmt::format("isobit explain {}{}{}", shell_word(to + "/" + id),
-                                          within ? "" : " --base " + shell_word(base.run.id),
-                                          store_option(session.flags)));
-    }
+    session.console.result(
+        folded_lines(fmt::format("base {}\ncandidate {}\n", printable(from), printable(to)) +
+                     bisection_text(found)));
+    if (pair.answer)
+      session.console.suggest(fmt::format(
+          "isobit explain {}{}{}", shell_word(to + "/" + pair.answer->request_id),
+          within ? "" : " --base " + shell_word(base.run.id), store_option(session.flags)));
   }
   return exit_code(found.result);
 }

@@ -6,8 +6,10 @@
 #include "app/audit.h"
 #include "app/exit_codes.h"
 #include "app/run_refs.h"
+#include "app/token_texts.h"
 #include "base/error.h"
 #include "compare/request_differences.h"
+#include "compare/sample_name.h"
 #include "report/report.h"
 #include "report/report_figures.h"
 
@@ -20,8 +22,6 @@ struct CompareArguments {
 };
 
 // Two runs without one pair of answers in common.
-constexpr size_t kWorstShown = 5;
-
 std::string why_nothing(const RunComparison& comparison) {
   const RunSide& base = comparison.base;
   const RunSide& candidate = comparison.candidate;
@@ -38,9 +38,9 @@ void tell_of_gaps(const RunComparison& comparison, Console& console) {
     const bool told = run == &comparison.candidate && run->id == comparison.base.id;
     if (told || run->status == "complete") continue;
     console.warn(
-        fmt::format("run {} is not complete: what it lacks counts as missing, never as the "
+        fmt::format("run {} is not complete ({}): what it lacks counts as missing, never as the "
                     "same; `isobit run --resume` finishes it",
-                    run->id));
+                    run->id, run->status));
   }
   const size_t n_only_base = comparison.prompts_only_in_base.size();
   const size_t n_only_candidate = comparison.prompts_only_in_candidate.size();
@@ -66,12 +66,33 @@ int exit_code_of(const RunComparison& comparison) {
   return totals.bit_matches == totals.n_pairs && exercised ? kOk : kInconclusive;
 }
 
+void suggest_next(const CompareArguments& a, const RunComparison& comparison, const RunRecord& base,
+                  const RunRecord& candidate, Session& session) {
+  const std::vector<RankedDivergence> worst = worst_divergences(comparison, 1);
+  if (worst.empty()) {
+    session.console.suggest(fmt::format("isobit gate {} {} --level 1{}", shell_word(a.base),
+                                        shell_word(a.candidate), store_option(session.flags)));
+    return;
+  }
+  const std::string& store = session.flags.store;
+  session.console.suggest(explain_command(
+      lasting_ref(a.candidate, candidate, store) + sample_in_run(*worst[0].cell, *worst[0].pair),
+      lasting_ref(a.base, base, store), session.flags));
+}
+
+// Texts are read where a token is shown.
+WorstList worst_of(const RunComparison& comparison, const RunRecord& base,
+                   const std::string& base_ref, Console& console) {
+  WorstList list{.token_texts = {}, .base_ref = base_ref};
+  if (comparison.totals.token_divergences > 0) list.token_texts = token_texts(base, "", console);
+  return list;
+}
+
 }  // namespace
 
 std::function<int()> declare_compare(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<CompareArguments>();
-  app.add_option("BASE", arguments->base, "Run: latest, latest~1, an id, file.db, file.db:latest")
-      ->required();
+  app.add_option("BASE", arguments->base, kRunHelp)->required();
   app.add_option("CAND", arguments->candidate, "Run to compare with it")->required();
   app.add_flag(
       "--exit-code", arguments->exit_code,
@@ -86,12 +107,13 @@ std::function<int()> declare_compare(CLI::App& app, Session& session) {
     if (session.flags.json) {
       session.console.result(json_line(comparison_json(comparison)));
     } else {
+      const WorstList list =
+          worst_of(comparison, base, lasting_ref(arguments->base, base, session.flags.store),
+                   session.console);
       session.console.result(fmt::format(
           "base {}  candidate {}\n\n{}\n{}{}{}", base.id, candidate.id, cells_table(comparison),
-          axes_table(comparison), worst_list(comparison, kWorstShown), figures_text(comparison)));
-      session.console.suggest(
-          fmt::format("isobit gate {} {} --level 1{}", shell_word(arguments->base),
-                      shell_word(arguments->candidate), store_option(session.flags)));
+          axes_table(comparison), worst_list(comparison, list), figures_text(comparison)));
+      suggest_next(*arguments, comparison, base, candidate, session);
     }
     return arguments->exit_code ? exit_code_of(comparison) : kOk;
   };

@@ -132,7 +132,8 @@ void print(const Explanation& e, const ExplainArguments& arguments,
   // Whatever made it differ from another run need not be there within its own.
   const bool within = arguments.base.empty();
   if (within && (e.cause == Cause::kOperator || e.cause == Cause::kSampler))
-    session.console.suggest(fmt::format("isobit reduce {}{}", shell_word(e.candidate.sample),
+    session.console.suggest(fmt::format("isobit reduce {}{}{}", shell_word(e.candidate.sample),
+                                        e.divergence.token ? " --tokens" : "",
                                         store_option(session.flags)));
 }
 
@@ -145,7 +146,9 @@ int run_explain(const ExplainArguments& arguments, Session& session) {
   const std::optional<RecordedModel> model = open_if_possible(sample.run, arguments, session);
   std::optional<RecordedModel> base_model;
   if (other) {
-    const RerunArguments of_base{.model = arguments.base_model, .threads = arguments.threads};
+    const RerunArguments of_base{.model = arguments.base_model,
+                                 .threads = arguments.threads,
+                                 .model_option = "--base-model"};
     base_model = open_if_possible(base, of_base, session);
   }
   const Arm a = arm_of(base, reference, other ? base_model : model),
@@ -155,7 +158,8 @@ int run_explain(const ExplainArguments& arguments, Session& session) {
   options.comparison = comparison_options(a.request, cell_at(base, reference.cell_index),
                                           cell_at(sample.run, sample.address.cell_index));
   options.between_answers = stop_when_interrupted;
-  const Explanation e = explain(a, b, options);
+  Explanation e = explain(a, b, options);
+  e.between_runs = other.has_value();
   print(e, arguments, model, session);
   return exit_code(e.cause);
 }

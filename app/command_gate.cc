@@ -1,4 +1,5 @@
 // `isobit gate BASE CAND`: may the candidate ship? A verdict, its reasons and an exit code.
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -12,13 +13,17 @@
 #include "app/report_outputs.h"
 #include "app/run_refs.h"
 #include "app/statement_file.h"
+#include "app/token_texts.h"
 #include "app/upgrade.h"
 #include "base/error.h"
+#include "compare/sample_name.h"
 #include "report/report.h"
 #include "store/store.h"
 
 namespace isobit::app {
 namespace {
+
+constexpr size_t kWorstShown = 3;
 
 struct GateArguments {
   std::string base, candidate, policy;
@@ -61,20 +66,62 @@ std::string location_of(const GateArguments& a) {
   return std::filesystem::is_regular_file(a.policy, ignored) ? a.policy : "isobit.json";
 }
 
-Verdict judged(const GateArguments& a, const RunRecord& base, const RunRecord& candidate,
-               const Policy& policy, const Date& today, Session& session) {
+GatedRuns judged(const GateArguments& a, const RunRecord& base, const RunRecord& candidate,
+                 const Policy& policy, const Date& today, Session& session) {
   if (!a.outputs.any()) return gate_runs(base, candidate, policy, today);
-  GatedRuns gated = gate_runs_in_full(base, candidate, policy, today);
-  write_outputs(a.outputs,
-                report_input(a.outputs,
-                             {.base = base,
-                              .candidate = candidate,
-                              .comparison = gated.comparison,
-                              .verdict = gated.verdict,
-                              .ref = a.candidate},
-                             location_of(a), session),
-                session);
-  return std::move(gated.verdict);
+  GatedRuns gated = gate_runs(base, candidate, policy, today, Detail::kFull);
+  ReportInput input = report_input(a.outputs,
+                                   {.base = base,
+                                    .candidate = candidate,
+                                    .comparison = gated.comparison,
+                                    .verdict = gated.verdict,
+                                    .ref = a.candidate},
+                                   location_of(a), session);
+  input.base_ref = base_beside(a.base, base, a.candidate, session.flags.store);
+  write_outputs(a.outputs, input, session);
+  return gated;
+}
+
+// What a failed gate shows of the answers that made it fail.
+WorstList worst_shown(const GateArguments& a, const RunRecord& base, const GatedDivergence& worst,
+                      Session& session) {
+  WorstList list{.n = kWorstShown,
+                 .token_texts = {},
+                 .base_ref = lasting_ref(a.base, base, session.flags.store)};
+  const PairCounts& totals = worst.comparison->totals;
+  if (totals.token_divergences > 0) {  // they come first, and below level 2 only they matter
+    list.n = std::min(list.n, static_cast<size_t>(totals.token_divergences));
+    list.token_texts = token_texts(base, "", session.console);
+  }
+  return list;
+}
+
+// How to find out why.
+std::string explain_worst(const GateArguments& a, const RunRecord& candidate,
+                          const GatedDivergence& worst, const WorstList& list,
+                          const Session& session) {
+  const bool between = worst.comparison->kind == ComparisonKind::kBetweenRuns;
+  return explain_command(lasting_ref(a.candidate, candidate, session.flags.store) +
+                             sample_in_run(*worst.at.cell, *worst.at.pair),
+                         between ? list.base_ref : "", session.flags);
+}
+
+void print(const GateArguments& a, const RunRecord& base, const RunRecord& candidate,
+           const GatedRuns& gated, Session& session) {
+  const Verdict& verdict = gated.verdict;
+  if (session.flags.json) return session.console.result(json_line(verdict_json(verdict)));
+  const GatedDivergence worst =
+      verdict.outcome == Outcome::kFail ? worst_of(gated) : GatedDivergence{};
+  const bool shown = worst.comparison != nullptr;
+  const WorstList list = shown ? worst_shown(a, base, worst, session) : WorstList{};
+  session.console.verdict(verdict_text(verdict) +
+                          (shown ? worst_list(*worst.comparison, list) : "") +
+                          verdict_details(verdict));
+  if (shown) {
+    session.console.suggest(explain_worst(a, candidate, worst, list, session));
+  } else if (a.outputs.files.empty()) {
+    session.console.suggest(report_command(a, verdict, session));
+  }
 }
 
 // What was asked for; else what the baseline that is gated against was given; else level 1.
@@ -96,15 +143,11 @@ int run_gate(const GateArguments& a, Session& session) {
   const StatementWriter statement(a.statement);
   const auto [base, candidate] =
       load_run_pair(a.base, a.candidate, session.flags.store, session.console);
-  const Verdict verdict = judged(a, base, candidate, policy, today, session);
+  const GatedRuns gated = judged(a, base, candidate, policy, today, session);
+  const Verdict& verdict = gated.verdict;
   if (a.save) save_verdict(base, candidate, verdict, session);
   statement.write(&base, candidate, verdict, session);
-  if (session.flags.json) {
-    session.console.result(json_line(verdict_json(verdict)));
-  } else {
-    session.console.verdict(verdict_text(verdict) + verdict_details(verdict));
-    session.console.suggest(report_command(a, verdict, session));
-  }
+  print(a, base, candidate, gated, session);
   return gate_exit_code(verdict, a.fail_on_warn);
 }
 
@@ -112,9 +155,9 @@ int run_gate(const GateArguments& a, Session& session) {
 
 std::function<int()> declare_gate(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<GateArguments>();
-  app.add_option("BASE", arguments->base, "Run: latest, latest~1, an id, file.db, file.db:latest")
+  app.add_option("BASE", arguments->base, kRunHelp)->required();
+  app.add_option("CAND", arguments->candidate, "Run that wants to replace it, named alike")
       ->required();
-  app.add_option("CAND", arguments->candidate, "Run that wants to replace it")->required();
   app.add_option(
          "--policy", arguments->policy,
          "Policy file, or a ready policy (isobit policy list); default: that of the baseline "
@@ -132,7 +175,9 @@ std::function<int()> declare_gate(CLI::App& app, Session& session) {
     arguments->level_given = level->count() > 0;
     if (arguments->upgrade.upgrade && !arguments->policy.empty())
       throw Error(ErrorCode::usage, "--upgrade asks by --level, not by --policy",
-                  "let it record both arms, then: isobit gate latest~1 latest --policy P");
+                  "leave --policy out, which records both arms, and then judge the two runs by it: "
+                  "isobit gate latest~1 latest --policy " +
+                      shell_word(arguments->policy) + store_option(session.flags));
     if (arguments->upgrade.upgrade)
       return upgrade({arguments->base, arguments->candidate}, level_argument(arguments->level),
                      arguments->upgrade, arguments->outputs, session);

@@ -44,7 +44,8 @@ std::optional<SampleAddress> reference_of(const NamedSample& sample) {
 
 // Why a sample that answers as it does alone cannot be reduced.
 [[noreturn]] void refuse(const NamedSample& sample, const RecordedModel& model,
-                         const DivergingCase& c, const Session& session) {
+                         const DivergingCase& c, const ReduceArguments& arguments,
+                         const Session& session) {
   const std::string name = sample_ref(sample.run, sample.address);
   const auto reference = reference_of(sample);
   const Trace& recorded = trace_at(sample.run, sample.address);
@@ -59,12 +60,28 @@ std::optional<SampleAddress> reference_of(const NamedSample& sample) {
     throw Error(
         ErrorCode::usage,
         name + " answers as it does alone; it is its reference, " + other + ", that does not",
-        "isobit reduce " + shell_word(other) + store_option(session.flags));
+        "isobit reduce " + shell_word(other) + (arguments.tokens ? " --tokens" : "") +
+            store_option(session.flags));
   }
   throw Error(ErrorCode::inconclusive,
               name + " was recorded as diverging, and asked again it answers as it does alone",
               "isobit replay " + shell_word(name) + " --n 20" + store_option(session.flags) +
                   " shows whether it repeats itself");
+}
+
+// A flip may shrink to a case in which only bits differ.
+void tell_of_tokens(const NamedSample& sample, const Reduction& found,
+                    const ReduceArguments& arguments, Session& session) {
+  const auto reference = reference_of(sample);
+  if (arguments.tokens || found.divergence.token || !reference) return;
+  const Divergence recorded =
+      compare_samples(trace_at(sample.run, *reference), trace_at(sample.run, sample.address));
+  if (!recorded.token) return;
+  session.console.say("the recorded answers part in tokens, the smallest case in bits only");
+  session.console.suggest(fmt::format(
+      "isobit reduce {} --tokens{}{}", shell_word(sample_ref(sample.run, sample.address)),
+      arguments.output.empty() ? "" : " -o " + shell_word(arguments.output),
+      store_option(session.flags)));
 }
 
 void write_case(const Reduction& found, const ReduceArguments& arguments,
@@ -94,13 +111,14 @@ int run_reduce(const ReduceArguments& arguments, Session& session) {
                     s.n_prompt_tokens, s.max_tokens));
   };
   const auto found = reduce(watched(*model.target), start, options);
-  if (!found) refuse(sample, model, start, session);
+  if (!found) refuse(sample, model, start, arguments, session);
   const std::string name = sample_ref(sample.run, sample.address);
   session.console.result(session.flags.json ? json_line(reduction_json(*found, name))
                                             : printable(name) + "\n" + reduction_text(*found));
   if (!session.flags.json && arguments.output.empty())
     session.console.json_result("\n" + case_file_text(found->smallest));
   write_case(*found, arguments, model, session);
+  tell_of_tokens(sample, *found, arguments, session);
   if (!found->repeatable) return kDiverged;
   return found->one_minimal ? kOk : kInconclusive;
 }

@@ -33,7 +33,7 @@ Judged judge_one(const ReportArguments& a, const Session& session) {
   if (!a.policy.empty())
     throw Error(ErrorCode::usage, "--policy judges two runs", "isobit report BASE CAND --policy P");
   Judged out;
-  out.base = load_run(a.run, session.flags.store);
+  out.base = load_shown_run(a.run, session.flags.store);
   out.comparison = compare_within_run(out.base, {.detail = Detail::kFull});
   out.verdict = check_run(out.comparison, level_argument(a.level.value_or(2)));
   return out;
@@ -48,7 +48,7 @@ Judged judge_two(const ReportArguments& a, Session& session) {
   RunPair pair = load_run_pair(a.run, a.candidate, session.flags.store, session.console);
   out.base = std::move(pair.base);
   out.candidate = std::move(pair.candidate);
-  GatedRuns gated = gate_runs_in_full(out.base, out.candidate, policy, today);
+  GatedRuns gated = gate_runs(out.base, out.candidate, policy, today, Detail::kFull);
   out.comparison = std::move(gated.comparison);
   out.verdict = std::move(gated.verdict);
   return out;
@@ -58,13 +58,14 @@ int report(const ReportArguments& a, Session& session) {
   check_outputs(a.outputs);
   const bool one = a.candidate.empty();
   const Judged judged = one ? judge_one(a, session) : judge_two(a, session);
-  const ReportInput input = report_input(a.outputs,
-                                         {.base = judged.base,
-                                          .candidate = one ? judged.base : judged.candidate,
-                                          .comparison = judged.comparison,
-                                          .verdict = judged.verdict,
-                                          .ref = one ? a.run : a.candidate},
-                                         kDefaultLocation, session);
+  ReportInput input = report_input(a.outputs,
+                                   {.base = judged.base,
+                                    .candidate = one ? judged.base : judged.candidate,
+                                    .comparison = judged.comparison,
+                                    .verdict = judged.verdict,
+                                    .ref = one ? a.run : a.candidate},
+                                   kDefaultLocation, session);
+  if (!one) input.base_ref = base_beside(a.run, judged.base, a.candidate, session.flags.store);
   write_outputs(a.outputs, input, session);
   if (!a.outputs.any())
     session.console.result(session.flags.json ? json_report(input) : markdown_report(input));
@@ -75,10 +76,11 @@ int report(const ReportArguments& a, Session& session) {
 
 std::function<int()> declare_report(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<ReportArguments>();
-  app.add_option("RUN", arguments->run, "Run: latest, latest~1, an id, file.db, file.db:latest")
-      ->required();
+  app.add_option("RUN", arguments->run, kRunHelp)->required();
   app.add_option("CAND", arguments->candidate, "A second run: report the comparison of the two");
   declare_outputs(app, arguments->outputs);
+  CLI::Option* files = app.get_option("--output");
+  files->description(files->get_description() + "; without it the Markdown report is printed");
   app.add_option("--level", arguments->level,
                  "Level of the verdict: 0 noise, 1 tokens (default for two runs), 2 bits (default "
                  "for one)");

@@ -33,10 +33,11 @@ void print(const RunJudgement& judged, const RunArguments& arguments, Session& s
   const bool nothing_asked = !arguments.has_check && judged.comparison.totals.n_pairs == 0;
   session.console.verdict(
       nothing_asked ? "recorded; a single cell has nothing to be compared with in its own run\n"
-                    : verdict_text(judged.verdict));
+      : arguments.has_check ? verdict_text(judged.verdict)
+                            : finding_text(judged.verdict));
   const bool passes_unasked = !arguments.has_check && judged.run.status == "complete";
   if (passes_unasked && !nothing_asked && judged.verdict.outcome != Outcome::kPass)
-    session.console.say("all was recorded, so this exits 0; with --check 2 the verdict decides");
+    session.console.say("nothing was asked of the answers, so this exits 0; --check 2 fails here");
   session.console.suggest(
       fmt::format("isobit report {} -o report.md{}", judged.run.id, store_option(session.flags)));
 }

@@ -6,6 +6,7 @@
 
 #include "app/commands.h"
 #include "app/exit_codes.h"
+#include "app/recording_lock.h"
 #include "app/run_claims.h"
 #include "app/store_merge.h"
 #include "app/store_prune.h"
@@ -19,7 +20,12 @@ namespace {
 
 constexpr size_t kMaxRows = 100000;
 
-int list(Store& store, Session& session) {
+// "interrupted": begun, not complete, and no process records it any more.
+std::string shown_status(const RunSummary& r, bool is_recorded_to) {
+  return r.status == "running" && !is_recorded_to ? "interrupted" : r.status;
+}
+
+int list(Store& store, bool is_recorded_to, Session& session) {
   Json runs = Json::array();
   std::vector<std::vector<std::string>> rows;
   for (const RunSummary& r : store.list_runs()) {
@@ -27,14 +33,15 @@ int list(Store& store, Session& session) {
                     {"created", r.created},
                     {"target", r.target},
                     {"label", r.label},
-                    {"status", r.status},
+                    {"status", shown_status(r, is_recorded_to)},
                     {"redacted", r.redacted},
                     {"fingerprint", r.fingerprint_id},
                     {"prompts", r.n_prompts},
                     {"cells", r.n_cells},
                     {"complete_cells", r.n_complete_cells},
                     {"samples", r.n_samples}});
-    rows.push_back({r.id, r.created, r.status + (r.redacted ? ", redacted" : ""),
+    rows.push_back({r.id, r.created,
+                    shown_status(r, is_recorded_to) + (r.redacted ? ", redacted" : ""),
                     fmt::format("{}/{}", r.n_complete_cells, r.n_cells),
                     std::to_string(r.n_samples), r.label});
   }
@@ -163,8 +170,9 @@ std::function<int()> declare_store(CLI::App& app, Session& session) {
   return [=, &session] {
     if (const auto done = exchange->run(session)) return *done;
     if (prune_app->parsed()) return prune_store(*prune, session);
+    const bool recorded_to = is_recorded_to(session.flags.store);  // before the store is open
     Store store = Store::open(session.flags.store, StoreMode::kRead);
-    if (list_app->parsed()) return list(store, session);
+    if (list_app->parsed()) return list(store, recorded_to, session);
     if (info_app->parsed()) return info(store, session);
     return query_app->parsed() ? query(store, *sql, session) : check(store, session);
   };

@@ -1,5 +1,7 @@
 #include "app/recorded_model.h"
 
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "app/audit.h"
@@ -24,7 +26,7 @@ std::string listed(const std::vector<const FingerprintItemChange*>& changes) {
 
 // What is asked again must be the same model and arithmetic; what lies around it is only said.
 void check_same(const RunRecord& run, const LoadedModel& model, const Plan& plan, int n_threads,
-                Session& session) {
+                const char* model_option, Session& session) {
   const Fingerprint now = audit_fingerprint(model, plan, n_threads);
   if (now.id == run.fingerprint.id) return;
   const std::vector<FingerprintItemChange> changes = diff_fingerprints(run.fingerprint, now);
@@ -38,11 +40,30 @@ void check_same(const RunRecord& run, const LoadedModel& model, const Plan& plan
                 fmt::format("run {} was recorded of another model or arithmetic than '{}' is now: "
                             "{} changed",
                             run.id, model.source, listed(decisive)),
-                "--model names the checkpoint as it was; isobit bisect compares two runs");
+                std::string(model_option) +
+                    " names the checkpoint as it was; isobit bisect compares two runs");
   }
   if (!around.empty())
     session.console.warn(fmt::format("since run {} was recorded, this changed around it: {}",
                                      run.id, listed(around)));
+}
+
+// The recorded path is as it was given: a relative one is found from the same folder only.
+LoadedModel load_recorded(const RunRecord& run, const RerunArguments& a, const std::string& now) {
+  if (!a.model.empty()) return load_model(a.model, now);
+  const std::string path = recorded_model_path(run);
+  try {
+    return load_model(path, now);
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::environment) throw;
+    const bool relative = std::filesystem::path(path).is_relative();
+    throw Error(e.code(),
+                fmt::format("the checkpoint of run {} cannot be read: {}", run.id, e.message()),
+                fmt::format("{} PATH names the checkpoint where it is now{}", a.model_option,
+                            relative ? "; the run recorded a path relative to the folder that it "
+                                       "was started in"
+                                     : ""));
+  }
 }
 
 void require_rerunnable(const RunRecord& run) {
@@ -90,10 +111,11 @@ RecordedModel open_recorded(const RunRecord& run, const RerunArguments& a, Sessi
   const int n_threads = a.threads ? a.threads : n_cores();
   const Plan plan = plan_from_json(run.plan_json, "run " + run.id);
   RecordedModel out;
-  out.model = load_model(a.model.empty() ? recorded_model_path(run) : a.model,
-                         now_or_pinned(session.flags.now.empty() ? recorded_clock(run.fingerprint)
-                                                                 : session.flags.now));
-  check_same(run, out.model, plan, n_threads, session);
+  out.model =
+      load_recorded(run, a,
+                    now_or_pinned(session.flags.now.empty() ? recorded_clock(run.fingerprint)
+                                                            : session.flags.now));
+  check_same(run, out.model, plan, n_threads, a.model_option, session);
   out.target = make_target(out.model, n_threads);
   out.traffic = {.limits = model_limits(out.model),
                  .neighbour_tokens = neighbour_source(out.model),

@@ -16,8 +16,9 @@
 namespace isobit::app {
 
 struct RerunArguments {
-  std::string model;  // empty: the path that the run recorded
-  int threads = 0;    // 0: all cores
+  std::string model;                     // empty: the path that the run recorded
+  int threads = 0;                       // 0: all cores
+  const char* model_option = "--model";  // that `model` comes from, for hints
 };
 void declare_rerun_options(CLI::App& app, RerunArguments& arguments);
 

@@ -9,7 +9,8 @@ namespace isobit::app {
 // closing any descriptor of a file drops the POSIX locks that SQLite holds on it.
 class RecordingLock {
  public:
-  // REQUIRES: the store exists. Throws Error(environment) when another process holds the lock.
+  // REQUIRES: the store exists. Waits a moment for readers that look whether it is held. Throws
+  // Error(environment) when another process holds the lock.
   explicit RecordingLock(const std::string& store);
   ~RecordingLock();
   RecordingLock(const RecordingLock&) = delete;
@@ -18,5 +19,9 @@ class RecordingLock {
  private:
   int fd_;
 };
+
+// Whether a process records into the store just now; true where that cannot be told. Writes
+// nothing. REQUIRES: this process has no SQLite store open on it (see above).
+bool is_recorded_to(const std::string& store);
 
 }  // namespace isobit::app

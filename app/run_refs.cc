@@ -4,6 +4,7 @@
 
 #include "app/baseline_runs.h"
 #include "app/bundle_file.h"
+#include "app/recording_lock.h"
 #include "app/run_claims.h"
 #include "base/error.h"
 #include "record/redaction.h"
@@ -30,10 +31,35 @@ RunRecord load_run(const std::string& text, const std::string& default_store) {
   return run;
 }
 
+RunRecord load_shown_run(const std::string& text, const std::string& default_store) {
+  const std::string store = is_baseline_file(text) ? "" : parse_run_ref(text, default_store).store;
+  const bool may_go_on = store.empty() || is_bundle_file(store) || is_recorded_to(store);
+  RunRecord run = load_run(text, default_store);
+  if (run.status == "running" && !may_go_on) run.status = "interrupted";
+  return run;
+}
+
+std::string lasting_ref(const std::string& text, const RunRecord& run, const std::string& store) {
+  if (is_baseline_file(text)) return text;
+  const std::string of = parse_run_ref(text, store).store;
+  return of == store ? run.id : of + ":" + run.id;
+}
+
+std::string base_beside(const std::string& text, const RunRecord& base,
+                        const std::string& candidate, const std::string& store) {
+  if (is_baseline_file(text)) return text;
+  const std::string of = parse_run_ref(text, store).store;
+  const bool same = !is_baseline_file(candidate) && parse_run_ref(candidate, store).store == of;
+  return same ? base.id : of + ":" + base.id;
+}
+
 RunPair load_run_pair(const std::string& base, const std::string& candidate,
                       const std::string& default_store, Console& console) {
-  RunPair out{.base = load_run(base, default_store),
-              .candidate = load_run(candidate, default_store)};
+  RunPair out{.base = load_shown_run(base, default_store),
+              .candidate = load_shown_run(candidate, default_store)};
+  if (out.base.id == out.candidate.id)
+    console.warn("both sides are run " + out.base.id +
+                 ": held against itself, a run shows nothing about an upgrade");
   if (out.base.redacted == out.candidate.redacted) return out;
   RunRecord& readable = out.base.redacted ? out.candidate : out.base;
   const RunRecord& other = out.base.redacted ? out.base : out.candidate;
@@ -49,6 +75,12 @@ void require_not_redacted(const RunRecord& run, const std::string& what) {
               "run " + run.id + " is redacted: " + what +
                   " needs its prompts and tokens, of which it keeps only digests",
               "record a run without --redact");
+}
+
+std::string explain_command(const std::string& sample, const std::string& base,
+                            const GlobalFlags& flags) {
+  return "isobit explain " + shell_word(sample) +
+         (base.empty() ? "" : " --base " + shell_word(base)) + store_option(flags);
 }
 
 std::string store_option(const GlobalFlags& flags) {

@@ -11,7 +11,11 @@ std::string text_of(const SampleName& name) {
 
 std::string sample_name(const RunComparison& comparison, const CellComparison& cell,
                         const PairComparison& pair) {
-  return text_of({.run_id = comparison.candidate.id,
+  return comparison.candidate.id + sample_in_run(cell, pair);
+}
+
+std::string sample_in_run(const CellComparison& cell, const PairComparison& pair) {
+  return text_of({.run_id = {},
                   .cell = cell.name,
                   .request_id = pair.request_id,
                   .repeat = pair.repeat,

@@ -24,4 +24,7 @@ std::string text_of(const SampleName& name);
 std::string sample_name(const RunComparison& comparison, const CellComparison& cell,
                         const PairComparison& pair);
 
+// The same without its run: "/load.concurrency=8/p3".
+std::string sample_in_run(const CellComparison& cell, const PairComparison& pair);
+
 }  // namespace isobit

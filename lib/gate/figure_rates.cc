@@ -167,6 +167,7 @@ struct BesideNoise {
   Failures noise, worst;
   double p_value = 1;
   int64_t n_tests = 0;
+  bool of_base = false;  // the noise is the base run's
   Figure evidence;
 };
 
@@ -184,6 +185,7 @@ void take_if_worse(BesideNoise& out, const Failures& failures, Figure evidence) 
 BesideNoise beside_noise(const Selection& selection) {
   BesideNoise out;
   out.noise = noise_of(*selection.comparison);
+  out.of_base = selection.comparison->kind == ComparisonKind::kBetweenRuns;
   const int32_t chances = chances_per_prompt(*selection.comparison);
   for (const SelectedCell& cell : selection.cells) {
     for (const RepeatBlock& block : repeat_blocks(cell, chances)) {
@@ -195,13 +197,16 @@ BesideNoise beside_noise(const Selection& selection) {
   return out;
 }
 
+std::string no_repeats(const BesideNoise& b) {
+  return fmt::format("the {} has no repeats, so its own noise is not known",
+                     b.of_base ? "base run" : "reference");
+}
+
 // Absent: the comparison says enough to go on.
 std::optional<Figure> without_noise(const BesideNoise& b) {
   if (b.n_tests == 0) return nothing("no prompt could be judged");
   if (b.noise.trials == 0 && b.worst.failures > 0)
-    return nothing(
-        "the reference has no repeats, so its own noise is not known; record it with "
-        "--repeats 2 or more");
+    return nothing(no_repeats(b) + "; record it with --repeats 2 or more");
   return std::nullopt;
 }
 
@@ -259,8 +264,7 @@ Figure noise_p_value(const Selection& selection) {
 Figure excess_mismatch_rate(const Selection& selection) {
   BesideNoise b = beside_noise(selection);
   if (const auto absent = without_noise(b)) return *absent;
-  if (b.noise.trials == 0)
-    return nothing("the reference has no repeats, so its own noise is not known");
+  if (b.noise.trials == 0) return nothing(no_repeats(b));
   Figure figure = std::move(b.evidence);
   const auto rate = [](const Failures& f) {
     return static_cast<double>(f.failures) / static_cast<double>(f.trials);

@@ -194,6 +194,43 @@ std::string interval_words(const RuleUnit& unit, const Rule& rule) {
                      figure_text(metric, figure.interval95->high));
 }
 
+namespace {
+
+const char* units_of(Scope scope) {
+  switch (scope) {
+    case Scope::kRun:
+      return "runs";
+    case Scope::kCell:
+      return "cells";
+    case Scope::kAxis:
+      return "axis values";
+    case Scope::kTag:
+      return "tags";
+    case Scope::kPrompt:
+      return "prompts";
+  }
+  return "units";
+}
+
+}  // namespace
+
+std::string figure_words(const Metric& metric, const Figure& figure) {
+  if (figure.state != FigureState::kKnown) return figure.missing;
+  const std::string value = figure_text(metric, figure.value);
+  if (figure.counted.empty()) return value;
+  if (std::string_view(metric.name) == "noise_p_value")
+    return fmt::format("{}; if noise were all, so many would differ with probability {}",
+                       figure.counted, value);
+  if (figure.counted.starts_with(value + " ")) return figure.counted;
+  return fmt::format("{} ({})", figure.counted, value);
+}
+
+std::string unit_words(const RuleResult& result, const RuleUnit& unit) {
+  if (result.units.size() < 2) return unit.unit;
+  return fmt::format("{}, the worst of {} {}", unit.unit, result.units.size(),
+                     units_of(result.rule.scope));
+}
+
 std::string deciding_text(const Figure& figure) {
   if (figure.deciding.empty()) return {};
   std::string text;

@@ -12,6 +12,8 @@
 
 namespace isobit {
 
+struct Metric;
+
 struct RuleUnit {
   std::string unit;  // "run", a cell, "axis=value", a tag, a request id
   Figure figure;
@@ -40,6 +42,10 @@ void give_reasons(const RuleResult& result, ReasonList& reasons);
 
 std::string limit_text(const Rule& rule);  // "at most 2 %, with its 95 % bound"
 std::string interval_words(const RuleUnit& unit, const Rule& rule);  // "95 %: 0.9 to 10.7 %"
+// "1 of 8 prompts differ (12.5 %)"; of a figure that is not known: why.
+std::string figure_words(const Metric& metric, const Figure& figure);
+// "load.concurrency=8, the worst of 2 cells"
+std::string unit_words(const RuleResult& result, const RuleUnit& unit);
 // "load.concurrency=8 p3 at position 4, and 2 more"; "" where none decides it.
 std::string deciding_text(const Figure& figure);
 

@@ -219,13 +219,15 @@ std::string fail_words(const Verdict& verdict, bool within) {
                     : "something changed that the policy does not expect";
   }
   if (std::ranges::all_of(broken, is_about_noise))
-    return "answers differ more than the reference's own repeats do";
+    return within ? "answers differ more than the reference's own repeats do"
+                  : "answers differ more than the base run's own repeats do";
   return within ? "answers depend on how the target was loaded" : "the candidate's answers differ";
 }
 
 std::string pass_words(const Verdict& verdict, bool within) {
   if (verdict.level == Level::kStatistical)
-    return "not demonstrably more differences than the reference's own repeats show";
+    return within ? "not demonstrably more differences than the reference's own repeats show"
+                  : "not demonstrably more differences than the base run's own repeats show";
   return within ? "every cell gave the same answers" : "the candidate gives the base run's answers";
 }
 

@@ -139,8 +139,9 @@ std::string axes_section(const RunComparison& comparison) {
   const std::string by_value = table_by_value(comparison);
   if (by_value.empty()) return {};
   return html_section("axes", "Agreement by axis",
-                      "Prompts whose answers have the same tokens as the reference, over all cells "
-                      "with that value, with the 95 % Wilson interval.",
+                      std::string("Prompts whose answers have the same tokens as those of ") +
+                          other_side(comparison) +
+                          ", over all cells with that value, with the 95 % Wilson interval.",
                       by_value + table_by_two(comparison));
 }
 

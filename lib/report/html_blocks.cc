@@ -10,8 +10,12 @@ namespace isobit {
 namespace {
 
 std::string cell(const HtmlColumn& column, const std::string& html) {
-  return fmt::format("<td{} data-label=\"{}\"><span>{}</span></td>",
-                     column.is_number ? " class=\"n\"" : "", html_text(column.name), html);
+  const char* css = column.is_number  ? " class=\"n\""
+                    : column.is_prose ? " class=\"prose\""
+                    : column.is_value ? " class=\"value\""
+                                      : "";
+  return fmt::format("<td{} data-label=\"{}\"><span>{}</span></td>", css, html_text(column.name),
+                     html);
 }
 
 std::string rows_of(const HtmlTable& table, size_t first, size_t last, std::string_view name) {
@@ -97,7 +101,7 @@ std::string with_whole_options(const std::string& escaped_command) {
   for (size_t at = 0; at < escaped_command.size();) {
     const size_t blank = std::min(escaped_command.find(' ', at), escaped_command.size());
     const std::string word = escaped_command.substr(at, blank - at);
-    const bool is_option = word == "--n" || word == "--store" || word == "--base";
+    const bool is_option = word == "--tokens" || word == "--store" || word == "--base";
     out += is_option ? "<span class=\"option\">" + word + "</span>" : word;
     if (blank < escaped_command.size()) out += ' ';
     at = blank + 1;

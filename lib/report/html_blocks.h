@@ -26,6 +26,8 @@ std::string html_figure(std::string_view title, std::string_view caption,
 struct HtmlColumn {
   std::string name;
   bool is_number = false;
+  bool is_prose = false;  // the program's own words, which are not broken inside
+  bool is_value = false;  // wide enough for a short one in one piece
 };
 // The first cell of a row is its header. On a narrow screen a row is a small list; so every cell
 // carries its column's name. `name` is what a screen reader says. Rows beyond `n_open` are folded

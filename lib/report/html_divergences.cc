@@ -15,6 +15,7 @@ namespace isobit {
 namespace {
 
 constexpr size_t kShown = 12;
+constexpr const char* kExplains = "Why it differs:";
 
 // The first token that differs is what matters; those after it answer another question.
 std::string tokens_html(const ReportInput& input, const std::vector<TailToken>& tokens) {
@@ -51,7 +52,7 @@ std::string side_html(const ReportInput& input, std::string_view who,
 }
 
 const char* kind_words(const PairComparison& pair) {
-  if (!pair.divergence.token) return "other bits, same tokens so far";
+  if (!pair.divergence.token) return "other bits from here on; all tokens are the same";
   switch (pair.flip.value_or(FlipKind::kUnknown)) {
     case FlipKind::kTie:
       return "a tie: both margins are within the noise";
@@ -67,6 +68,10 @@ const char* kind_words(const PairComparison& pair) {
   return "";
 }
 
+bool of_two_runs(const ReportInput& input) {
+  return input.comparison.kind == ComparisonKind::kBetweenRuns;
+}
+
 std::string sides_html(const ReportInput& input, const DivergenceTail& tail, const Divergence& d) {
   const bool flipped = d.token.has_value();
   const auto margin = [&](std::optional<float> TokenDivergence::*value,
@@ -74,7 +79,7 @@ std::string sides_html(const ReportInput& input, const DivergenceTail& tail, con
     return flipped ? margin_words((*d.token).*value, (*d.token).*percentile) : std::string();
   };
   return "<div class=\"sides\">" +
-         side_html(input, "Reference", tail.reference,
+         side_html(input, of_two_runs(input) ? "Base run" : "Reference cell", tail.reference,
                    margin(&TokenDivergence::reference_margin,
                           &TokenDivergence::reference_margin_percentile)) +
          side_html(input, "This answer", tail.candidate,
@@ -89,7 +94,17 @@ std::string command_html(const ReportInput& input, const RankedDivergence& found
   if (visible_text(name) != name || name.size() > 500)
     return "<p class=\"hint\">Its name holds characters that are not safe to paste: isobit explain "
            "takes the numbers of cell and prompt instead.</p>";
-  return html_command({}, "isobit replay " + shell_word(name) + " --n 20" + input.store_option);
+  const std::string word = shell_word(name);
+  if (of_two_runs(input)) {
+    const std::string& base = input.base_ref.empty() ? input.comparison.base.id : input.base_ref;
+    return html_command(
+        kExplains, "isobit explain " + word + " --base " + shell_word(base) + input.store_option);
+  }
+  std::string out = html_command(kExplains, "isobit explain " + word + input.store_option);
+  if (found.pair->divergence.token)
+    out += html_command("The smallest load under which it still flips:",
+                        "isobit reduce " + word + " --tokens" + input.store_option);
+  return out;
 }
 
 const DivergenceTail* tail_of(const ReportInput& input, const RankedDivergence& found) {

@@ -56,13 +56,14 @@ std::string margins_figure(const RunComparison& comparison) {
     n_flips += bin.n_flips;
     most = std::max(most, bin.n_rows);
   }
-  SvgPlot plot("margins", "Margins of all choices, and of those that flipped",
-               "A histogram, both scales logarithmic",
-               axis_over(bins, "margin of the reference's choice (nats)"),
-               {.label = "choices",
-                .low = 0.5,
-                .high = std::pow(10.0, std::ceil(std::log10(double(most) + 1))),
-                .scale = Scale::kLog10});
+  SvgPlot plot(
+      "margins", "Margins of all choices, and of those that flipped",
+      "A histogram, both scales logarithmic",
+      axis_over(bins, std::string("margin of ") + other_side(comparison) + "'s choice (nats)"),
+      {.label = "choices",
+       .low = 0.5,
+       .high = std::pow(10.0, std::ceil(std::log10(double(most) + 1))),
+       .scale = Scale::kLog10});
   HtmlTable table{.name = "Choices and flips by margin",
                   .columns = {{"margin (nats)"}, {"choices", true}, {"flips", true}}};
   for (const RowBin& bin : bins) {

@@ -76,7 +76,7 @@ figure table{border-radius:8px;font-size:14px;margin:8px 0 0}
 th,td{padding:9px 14px;text-align:left;vertical-align:top;border-top:1px solid var(--line)}
 thead th{border-top:0;overflow-wrap:normal;color:var(--soft);font-weight:600;font-size:13.5px;line-height:1.35;vertical-align:bottom}
 tbody th{font-weight:500;min-width:9rem}section>table.stack tbody th{min-width:14.5rem}
-.n{text-align:right}
+.n{text-align:right}.prose{overflow-wrap:break-word}.value{min-width:9.5rem}
 .tag{display:inline-block;white-space:nowrap;padding:1px 10px;border-radius:99px;font-weight:650;font-size:13px;background:var(--code)}
 .scroll{overflow-x:auto;border-radius:14px}
 table.heat{width:auto;min-width:min(100%,420px)}table.heat td{text-align:center;border-left:1px solid var(--line)}table.heat td small{color:inherit}table.heat tbody th{min-width:0}

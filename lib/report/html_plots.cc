@@ -167,7 +167,7 @@ std::string price_figure(const RunComparison& comparison) {
   HtmlTable table{.name = "Speed and agreement, by cell",
                   .columns = {{"cell"},
                               {"tokens/s", true},
-                              {"of the reference's", true},
+                              {std::string("of ") + other_side(comparison) + "'s", true},
                               {"TTFT p50 (ms)", true},
                               {"latency p95 (ms)", true},
                               {"same tokens", true}},
@@ -232,13 +232,14 @@ std::string trend_figure(const std::vector<TrendPoint>& trend) {
     plot.dot(tokens[i].first, tokens[i].second, "m-dot",
              fmt::format("run {}: same tokens {}", i + 1, rate_text(trend[i].token_match)));
   }
-  return html_figure("Trend over runs",
-                     fmt::format("The last {} runs of this target and these prompts in the store, "
-                                 "each against its own reference; bars: 95 % intervals of tokens",
-                                 trend.size()),
-                     plot.svg() + html_key({{KeyMark::kDot, "m-dot", "same tokens"},
-                                            {KeyMark::kDot, "m-dot drift", "same bits"}}),
-                     html_table(table));
+  return html_figure(
+      "Trend over runs",
+      fmt::format("The last {} runs of this target and these prompts in the store, "
+                  "each against its own reference cell; bars: 95 % intervals of tokens",
+                  trend.size()),
+      plot.svg() + html_key({{KeyMark::kDot, "m-dot", "same tokens"},
+                             {KeyMark::kDot, "m-dot drift", "same bits"}}),
+      html_table(table));
 }
 
 }  // namespace isobit

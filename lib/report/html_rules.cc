@@ -30,12 +30,11 @@ std::string outcome_html(const RuleResult& result, const RuleUnit* unit) {
   return html_tag(tone(result.outcome), name(result.outcome));
 }
 
-// "3.1 %: 2 of 64 prompts differ; 95 %: 0.9 to 10.7 %"
+// "2 of 64 prompts differ (3.1 %)", and below it "95 %: 0.9 to 10.7 %"
 std::string measured_html(const RuleResult& result, const RuleUnit& unit, const Metric& metric) {
   const Figure& figure = unit.figure;
   if (figure.state != FigureState::kKnown) return html_text(figure.missing, 300);
-  std::string out = "<b>" + html_text(figure_text(metric, figure.value)) + "</b>";
-  if (!figure.counted.empty()) out += " " + html_text(figure.counted, 300);
+  std::string out = html_text(figure_words(metric, figure), 300);
   if (const std::string words = interval_words(unit, result.rule); !words.empty())
     out += "<br><small>" + html_text(words) + "</small>";
   return out;
@@ -43,7 +42,7 @@ std::string measured_html(const RuleResult& result, const RuleUnit& unit, const 
 
 std::string where_html(const RuleResult& result, const RuleUnit& unit) {
   std::string out = html_code(unit.unit, kNameCharacters);
-  if (result.units.size() > 1) out += fmt::format(" of {}", result.units.size());
+  if (result.units.size() > 1) out += html_text(unit_words(result, unit).substr(unit.unit.size()));
   if (const std::string decided = deciding_text(unit.figure); !decided.empty())
     out += "<br><small>decided by " + html_text(decided, 300) + "</small>";
   return out;

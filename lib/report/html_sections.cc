@@ -100,6 +100,11 @@ std::string cards(const RunComparison& comparison) {
          "</dl>";
 }
 
+const char* other_cell(const RunComparison& comparison) {
+  return comparison.kind == ComparisonKind::kWithinRun ? "its reference cell"
+                                                       : "the same cell of the base run";
+}
+
 HtmlTable cells_table() {
   return {.name = "Cells",
           .columns = {{"cell"},
@@ -115,10 +120,10 @@ HtmlTable cells_table() {
           .what = "cells"};
 }
 
-std::string state_tag(const CellComparison& cell, bool compared) {
+std::string state_tag(const RunComparison& comparison, const CellComparison& cell, bool compared) {
   if (!compared) return html_tag("", "reference");
   if (cell.counts.token_divergences > 0) return html_tag("fail", "other tokens");
-  if (!cell.exercised || !cell.complete) return html_tag("warn", state_words(cell));
+  if (!cell.exercised || !cell.complete) return html_tag("warn", state_words(comparison, cell));
   const bool judged = cell.counts.n_pairs > cell.counts.missing + cell.counts.errors;
   if (!judged) return html_tag("warn", "not compared");
   return cell.counts.numeric_divergences > 0 ? html_tag("warn", "other bits")
@@ -130,7 +135,7 @@ std::vector<std::string> cell_row(const RunComparison& comparison, const CellCom
       comparison.kind == ComparisonKind::kBetweenRuns || !cell.is_reference || !cell.pairs.empty();
   const auto known = [&](const std::string& text) { return compared ? text : std::string("-"); };
   return {html_name(cell.name),
-          state_tag(cell, compared),
+          state_tag(comparison, cell, compared),
           std::to_string(cell.n_samples),
           known(rate_text(cell.token_match)),
           known(rate_text(cell.bit_match)),
@@ -151,12 +156,15 @@ std::string item_html(const FingerprintChange& change) {
 // A gate also knows what a change was expected to be, and what it can affect.
 std::string change_table(const ReportInput& input) {
   HtmlTable table{.name = "What changed",
-                  .columns = {{"item"}, {"base"}, {"candidate"}},
+                  .columns = {{"item"},
+                              {.name = "base", .is_value = true},
+                              {.name = "candidate", .is_value = true}},
                   .n_open = kOpenChanges,
                   .what = "items"};
   const std::vector<ChangeNote>& judged = input.verdict.changes;
   if (!judged.empty()) {
-    table.columns.insert(table.columns.end(), {{"policy"}, {"what it can affect"}});
+    table.columns.insert(table.columns.end(), {{.name = "policy", .is_prose = true},
+                                               {.name = "what it can affect", .is_prose = true}});
     for (size_t i = 0; i < std::min(judged.size(), kMaxChanges); ++i) {
       const ChangeNote& note = judged[i];
       table.rows_html.push_back({item_html(note.change), value_html(note.change.base),
@@ -270,8 +278,8 @@ std::string cells_section(const RunComparison& comparison) {
     out += fmt::format("<p>{} more cells are in the .json and .csv reports.</p>",
                        comparison.cells.size() - kMaxCells);
   return html_section("cells", "Cells",
-                      "Each cell against its reference; rates count prompts, positions count from "
-                      "0.",
+                      std::string("Each cell against ") + other_cell(comparison) +
+                          "; rates count prompts, positions count from 0.",
                       out);
 }
 
@@ -296,8 +304,8 @@ std::string reading_section() {
       "that differ still allows for 4.6 % of all prompts.</dd>"
       "<dt>Colours</dt><dd>Green: the same bits. Amber: other bits, the same tokens. Red: other "
       "tokens. Wherever colour speaks, a word or a number says it too.</dd>"
-      "<dt>Replay</dt><dd>The command below a divergence runs that one request again in its "
-      "recorded schedule, and says how often the answer comes out the same.</dd></dl>");
+      "<dt>Explain</dt><dd>The command below a divergence runs both sides of it again in their "
+      "recorded schedules, and names the first operator that computed other bits.</dd></dl>");
 }
 
 }  // namespace isobit

@@ -38,6 +38,7 @@ struct ReportInput {
   std::string tool_version = {};               // of isobit; may be empty
   std::vector<TrendPoint> trend = {};  // of one target and its prompts, oldest first; may be empty
   std::string store_option = {};       // " --store FILE", what suggested commands end with
+  std::string base_ref = {};           // of two runs: the base as those commands name it; or empty
 };
 
 // GitHub-flavoured Markdown that fits a pull request comment (65,536 characters), the verdict in
@@ -86,6 +87,8 @@ std::string json_line(const Json& value);
 std::string cells_table(const RunComparison& comparison);
 std::string axes_table(const RunComparison& comparison);
 std::string verdict_text(const Verdict& verdict);
+// The same where nothing was asked, so that nothing failed: "differences found: ...".
+std::string finding_text(const Verdict& verdict);
 // What a gate adds to that: its rules with their figures, its tiers with their price, what changed
 // in the fingerprint, and what was let through.
 std::string verdict_details(const Verdict& verdict);
@@ -99,6 +102,11 @@ struct RankedDivergence {
 std::vector<RankedDivergence> worst_divergences(const RunComparison& comparison, size_t n);
 
 // The same for a terminal: each by the name that `isobit explain` takes. Empty where none is.
-std::string worst_list(const RunComparison& comparison, size_t n);
+struct WorstList {
+  size_t n = 5;
+  std::map<int32_t, std::string> token_texts = {};  // as in ReportInput
+  std::string base_ref = {};                        // as in ReportInput
+};
+std::string worst_list(const RunComparison& comparison, const WorstList& list = {});
 
 }  // namespace isobit

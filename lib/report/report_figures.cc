@@ -43,8 +43,9 @@ FigureSection kinds_section(const RunComparison& comparison) {
   }
   note_more(section, n_undecided, "cells");
   if (comparison.noise.n_pairs == 0) {
-    section.sentences.emplace_back(
-        "the reference was not repeated: differences from run to run are not ruled out");
+    section.sentences.push_back(
+        fmt::format("{} was not repeated: differences from run to run are not ruled out",
+                    other_side(comparison)));
   }
   return section;
 }
@@ -78,7 +79,11 @@ std::string law_text(const FlipLawResult& result) {
       law.ratio_1_percent.value * law.median_drift_nats,
       range(law.ratio_1_percent.interval95, law.median_drift_nats), law.slope.value,
       range(law.slope.interval95, 1), result.n_flips, result.n_prompts_with_flips, result.n_rows);
-  if (law.fit) text += fmt::format("; goodness of fit p = {:.2g}", law.fit->p_value);
+  if (law.fit)
+    text += fmt::format(
+        "; were this the law, choices would stray from it as far with "
+        "probability {:.2g} (goodness of fit)",
+        law.fit->p_value);
   return text;
 }
 
@@ -107,7 +112,6 @@ std::string fragile_text(const std::vector<const PromptMargin*>& fragile) {
 }
 
 std::string where_text(const Certificates& c) {
-  if (*c.two_epsilon_nats == 0) return {};
   return fmt::format(" ({}, {} at position {})", shown(c.cell), shown(c.request_id), c.position);
 }
 
@@ -117,6 +121,13 @@ FigureSection certificates_section(const RunComparison& comparison) {
   const Certificates& c = *comparison.certificates;
   if (!c.refusal.empty()) {
     section.sentences.push_back("none: " + c.refusal);
+    return section;
+  }
+  if (*c.two_epsilon_nats == 0) {
+    section.sentences.push_back(
+        fmt::format("none: no drift was seen in {} rows, so nothing can be said of the prompts "
+                    "that one could flip",
+                    c.n_rows));
     return section;
   }
   section.sentences.push_back(fmt::format(
@@ -218,9 +229,7 @@ std::string price_table(const RunComparison& comparison) {
   }
   std::string out;
   if (!rows.empty()) {
-    const bool within = comparison.kind == ComparisonKind::kWithinRun;
-    out = fmt::format("\nprice (ms at p50 / p95 / p99; x: beside {})\n",
-                      within ? "the reference cell" : "the base run") +
+    out = fmt::format("\nprice (ms at p50 / p95 / p99; x: beside {})\n", other_side(comparison)) +
           text_table({{"cell", Align::kLeft},
                       {"tokens/s", Align::kRight},
                       {"x", Align::kRight},

@@ -90,12 +90,12 @@ std::string cell_line(const RunComparison& comparison, const CellComparison& cel
       comparison.kind == ComparisonKind::kBetweenRuns || !cell.is_reference || !cell.pairs.empty();
   if (!compared)
     return fmt::format("| {} | {} | - | - | - | - | - | - | - | {} |\n", code(cell.name),
-                       cell.n_samples, state_words(cell));
+                       cell.n_samples, state_words(comparison, cell));
   return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", code(cell.name),
                      cell.n_samples, rate_text(cell.token_match), rate_text(cell.bit_match),
                      cell.counts.numeric_divergences, cell.counts.token_divergences,
                      first_position(cell.token_positions), drift_text(cell.max_drift),
-                     cell.counts.missing + cell.counts.errors, state_words(cell));
+                     cell.counts.missing + cell.counts.errors, state_words(comparison, cell));
 }
 
 std::string cells(const RunComparison& comparison) {
@@ -228,7 +228,7 @@ constexpr const char* kHowToRead =
     "token differs. The margin is the top-1 minus the top-2 logit: a flip at a small margin is "
     "rounding that tipped a near tie, "
     "one at a large margin is *suspicious*. What follows a flip is another text: it is "
-    "compared only where it was computed once more over the reference's tokens. Missing evidence "
+    "compared only where it was computed once more over the other side's tokens. Missing evidence "
     "never "
     "counts as the same.\n";
 
@@ -239,10 +239,8 @@ std::string rule_line(const RuleResult& result) {
   if (unit != nullptr && metric != nullptr) {
     const Figure& figure = unit->figure;
     where = code(unit->unit);
-    shown = figure.state == FigureState::kKnown ? figure_text(*metric, figure.value)
-                                                : "not known: " + figure.missing;
-    if (!figure.counted.empty()) shown += ": " + figure.counted;
-    shown = code(shown);
+    const bool known = figure.state == FigureState::kKnown;
+    shown = code((known ? "" : "not known: ") + figure_words(*metric, figure));
   }
   const std::string id =
       result.tier.empty() ? result.rule.id : result.rule.id + ", tier " + result.tier;

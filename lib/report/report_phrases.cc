@@ -35,10 +35,15 @@ std::string settings_text(const RunSide& side) {
   return out;
 }
 
-std::string state_words(const CellComparison& cell) {
+std::string state_words(const RunComparison& comparison, const CellComparison& cell) {
   if (!cell.complete) return "incomplete";
   if (!cell.exercised) return "not exercised";
-  return cell.is_reference ? "reference" : "ok";
+  const bool within = comparison.kind == ComparisonKind::kWithinRun;
+  return within && cell.is_reference ? "reference" : "ok";
+}
+
+const char* other_side(const RunComparison& comparison) {
+  return comparison.kind == ComparisonKind::kWithinRun ? "the reference cell" : "the base run";
 }
 
 std::string quantity_text(double value) {

@@ -16,8 +16,11 @@ std::string drift_text(
     const std::optional<Drift>& drift);             // "1.2e-05 nat, 3 ulp"; "-" where unknown
 std::string nats_text(std::optional<double> nats);  // "0.0126"
 std::string first_position(const std::vector<int32_t>& ascending);  // "-" when empty
-std::string settings_text(const RunSide& side);       // "engine.threads=1, load.concurrency=8"
-std::string state_words(const CellComparison& cell);  // "ok", "not exercised", "incomplete"
+std::string settings_text(const RunSide& side);  // "engine.threads=1, load.concurrency=8"
+// "ok", "not exercised", "incomplete"; "reference" of a cell that others are compared with
+std::string state_words(const RunComparison& comparison, const CellComparison& cell);
+// What answers are held against: "the reference cell", or "the base run" of two.
+const char* other_side(const RunComparison& comparison);
 
 // Three significant digits, never as a power of ten: "37.4", "2364".
 std::string quantity_text(double value);

@@ -1,6 +1,7 @@
 // What `run`, `compare` and `gate` print: tables of 80 columns and the verdict with its reasons.
 #include <fmt/format.h>
 
+#include "base/shell_word.h"
 #include "compare/sample_name.h"
 #include "report/report.h"
 #include "report/report_phrases.h"
@@ -20,18 +21,24 @@ std::string margin_words(const std::optional<float>& margin) {
   return margin ? fmt::format("{:.3g}", *margin) : std::string("unknown");
 }
 
-std::string token_words(const std::optional<int32_t>& token) {
-  return token ? fmt::format("{}", *token) : std::string("the end");
+constexpr size_t kTokenCharacters = 24;
+
+// "730 ' the'"; the number alone where its text is not known.
+std::string token_words(const std::optional<int32_t>& token, const WorstList& list) {
+  if (!token) return "the end";
+  const auto text = list.token_texts.find(*token);
+  if (text == list.token_texts.end()) return fmt::format("{}", *token);
+  return fmt::format("{} '{}'", *token, visible_text(text->second, kTokenCharacters));
 }
 
-std::string divergence_words(const PairComparison& pair) {
+std::string divergence_words(const PairComparison& pair, const WorstList& list) {
   const Divergence& d = pair.divergence;
   if (!d.token) return fmt::format("same tokens; other bits from position {}", d.numeric->position);
-  return fmt::format("position {}: token {} became {}; margin {} nat, then {}{}", d.token->position,
-                     token_words(d.token->reference_token), token_words(d.token->candidate_token),
-                     margin_words(d.token->reference_margin),
-                     margin_words(d.token->candidate_margin),
-                     pair.flip ? fmt::format(" ({})", name(*pair.flip)) : std::string());
+  return fmt::format(
+      "position {}: token {} became {}; margin {} nat, then {}{}", d.token->position,
+      token_words(d.token->reference_token, list), token_words(d.token->candidate_token, list),
+      margin_words(d.token->reference_margin), margin_words(d.token->candidate_margin),
+      pair.flip ? fmt::format(" ({})", name(*pair.flip)) : std::string());
 }
 
 std::vector<std::string> cell_row(const RunComparison& comparison, const CellComparison& cell) {
@@ -47,7 +54,7 @@ std::vector<std::string> cell_row(const RunComparison& comparison, const CellCom
           shown(c.numeric_divergences),
           shown(c.token_divergences),
           shown(c.missing + c.errors),
-          state_words(cell)};
+          state_words(comparison, cell)};
 }
 
 std::string settings_line(const char* whose, const RunSide& side) {
@@ -99,16 +106,18 @@ std::string axes_table(const RunComparison& comparison) {
                     rows);
 }
 
-std::string worst_list(const RunComparison& comparison, size_t n) {
-  const std::vector<RankedDivergence> worst = worst_divergences(comparison, n);
+std::string worst_list(const RunComparison& comparison, const WorstList& list) {
+  const std::vector<RankedDivergence> worst = worst_divergences(comparison, list.n);
   if (worst.empty()) return {};
+  const std::string& base_ref = list.base_ref.empty() ? comparison.base.id : list.base_ref;
   const std::string base = comparison.kind == ComparisonKind::kBetweenRuns
-                               ? " --base " + visible_text(comparison.base.id)
+                               ? " --base " + visible_text(shell_word(base_ref))
                                : "";
-  std::string out = "\nworst divergences (isobit explain SAMPLE" + base + " says why)\n";
+  std::string out =
+      "\n" + wrapped_text("worst divergences (isobit explain SAMPLE" + base + " says why)");
   for (const RankedDivergence& at : worst) {
     out += "  " + visible_text(sample_name(comparison, *at.cell, *at.pair)) + "\n    " +
-           divergence_words(*at.pair) + "\n";
+           wrapped_text(divergence_words(*at.pair, list), 4);
   }
   return out;
 }

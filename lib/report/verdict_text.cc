@@ -33,20 +33,6 @@ std::string more_line(size_t total, size_t shown, const char* what) {
   return total > shown ? fmt::format("and {} more {}\n", total - shown, what) : std::string();
 }
 
-std::string figure_cell(const RuleUnit& unit, const Metric& metric) {
-  const Figure& figure = unit.figure;
-  if (figure.state != FigureState::kKnown) return figure.missing;
-  const std::string value = figure_text(metric, figure.value);
-  return figure.counted.empty() ? value : value + ": " + figure.counted;
-}
-
-// "load.concurrency=8 (the worst of 3)": the unit that decides, and how many were looked at.
-std::string unit_cell(const RuleResult& result, const RuleUnit& unit) {
-  const size_t others = result.units.size() - 1;
-  return others == 0 ? unit.unit
-                     : fmt::format("{} (the worst of {})", unit.unit, result.units.size());
-}
-
 std::string verdict_cell(const RuleResult& result, const RuleUnit* unit) {
   if (!result.let_through.empty()) return "let through";
   if (unit == nullptr) return "-";
@@ -55,13 +41,15 @@ std::string verdict_cell(const RuleResult& result, const RuleUnit* unit) {
 
 constexpr size_t kIndent = 16;
 
-// "run: 0 % (0 of 8 prompts differ), at most 5 %; 95 %: 0 to 31 %; decided by ..."
+// "reference, the worst of 2 cells: 0 of 8 prompts differ (0 %); asked: at most 5 %; 95 %: 0 to
+// 31 %; decided by ..."
 std::string rule_words(const RuleResult& result) {
   const Metric* metric = find_metric(result.rule.metric);
   const RuleUnit* unit = result.deciding();
   const std::string limit = limit_text(result.rule);
   if (unit == nullptr || metric == nullptr) return limit + "; nothing to compare";
-  std::string out = unit_cell(result, *unit) + ": " + figure_cell(*unit, *metric) + "; " + limit;
+  std::string out =
+      unit_words(result, *unit) + ": " + figure_words(*metric, unit->figure) + "; asked: " + limit;
   if (const std::string interval = interval_words(*unit, result.rule); !interval.empty())
     out += "; " + interval;
   if (const std::string decided = deciding_text(unit->figure); !decided.empty())
@@ -152,18 +140,33 @@ std::string notes_text(const Verdict& verdict) {
 
 }  // namespace
 
-std::string verdict_text(const Verdict& verdict) {
-  std::string out = wrapped_text(visible_text(verdict.sentence));
+namespace {
+
+std::string with_reasons(const Verdict& verdict, const std::string& sentence,
+                         const char* word_for_fail) {
+  std::string out = wrapped_text(visible_text(sentence));
   for (size_t i = 0; i < std::min(verdict.reasons.size(), kMaxReasons); ++i) {
     const Reason& reason = verdict.reasons[i];
-    const std::string line =
-        fmt::format("{}: {}: {}", name(reason.outcome), visible_text(reason.subject, 200),
-                    visible_text(reason.text, 400));
+    const std::string line = fmt::format(
+        "{}: {}: {}", reason.outcome == Outcome::kFail ? word_for_fail : name(reason.outcome),
+        visible_text(reason.subject, 200), visible_text(reason.text, 400));
     out += "  " + wrapped_text(line, 2);
   }
   if (verdict.reasons.size() > kMaxReasons)
     out += fmt::format("  and {} more reasons\n", verdict.reasons.size() - kMaxReasons);
   return out;
+}
+
+}  // namespace
+
+std::string verdict_text(const Verdict& verdict) {
+  return with_reasons(verdict, verdict.sentence, name(Outcome::kFail));
+}
+
+std::string finding_text(const Verdict& verdict) {
+  const size_t colon = verdict.sentence.find(": ");
+  if (verdict.outcome != Outcome::kFail || colon == std::string::npos) return verdict_text(verdict);
+  return with_reasons(verdict, "differences found" + verdict.sentence.substr(colon), "differs");
 }
 
 std::string verdict_details(const Verdict& verdict) {

@@ -72,6 +72,18 @@ class Bisector {
 
 }  // namespace
 
+const char* name(DifferenceIn what) {
+  switch (what) {
+    case DifferenceIn::kTokens:
+      return "tokens";
+    case DifferenceIn::kEnding:
+      return "ending";
+    case DifferenceIn::kBits:
+      return "bits";
+  }
+  return "unknown";
+}
+
 const char* name(ProbeOutcome outcome) {
   switch (outcome) {
     case ProbeOutcome::kSame:

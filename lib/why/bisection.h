@@ -19,6 +19,21 @@ struct Change {
   std::string effect;  // what such a change can affect; may be empty
 };
 
+// Where an answer leaves the other side's. In the order in which they are chosen to be explained.
+enum class DifferenceIn { kTokens, kEnding, kBits };
+const char* name(DifferenceIn what);  // "tokens", "ending", "bits"
+
+// The one answer whose difference is explained: of all that differ, the one whose tokens part
+// earliest; where no tokens part, the one whose bits do.
+struct DivergingAnswer {
+  int32_t prompt_index = 0;  // into the base's requests
+  std::string request_id;
+  DifferenceIn in = DifferenceIn::kBits;
+  int32_t position = 0;       // of the answer, from 0
+  int64_t n_diverging = 1;    // answers that differ, this one included
+  bool only_request = false;  // the request was named, not chosen
+};
+
 enum class ProbeOutcome { kSame, kDiffers, kImpossible };
 const char* name(ProbeOutcome outcome);
 
@@ -47,6 +62,7 @@ enum class BisectionResult {
 const char* name(BisectionResult result);  // "found", ...
 
 struct Bisection {
+  std::optional<DivergingAnswer> answer;  // absent: nothing that was recorded differs
   BisectionResult result = BisectionResult::kNoDifference;
   std::vector<Change> changes;          // that can be applied here
   std::vector<Change> suspects;         // that cannot

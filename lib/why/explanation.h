@@ -68,6 +68,7 @@ struct FlipMargin {
 struct Explanation {
   Cause cause = Cause::kNone;
   std::string request_id;
+  bool between_runs = false;  // the reference is another run's answer
   int32_t n_prompt_tokens = 0;
   ArmFinding reference, candidate;
   Divergence divergence;  // of the records

@@ -14,6 +14,11 @@ namespace {
 constexpr size_t kShownText = 24;
 constexpr size_t kShownRequests = 6;
 
+// What the other side is called.
+const char* other_side(const Explanation& e) {
+  return e.between_runs ? "base" : "reference";
+}
+
 std::string number(double value) {
   return fmt::format("{:.3g}", value);
 }
@@ -43,7 +48,7 @@ std::string tail_table(const Explanation& e, const TokenText& token_text) {
                     token_words(t.candidate, token_text),
                     margin(t.candidate ? t.candidate->margin : std::nullopt), state(t)});
   return text_table({{"position", Align::kRight},
-                     {"reference", Align::kLeft},
+                     {other_side(e), Align::kLeft},
                      {"margin", Align::kRight},
                      {"candidate", Align::kLeft},
                      {"margin", Align::kRight},
@@ -101,11 +106,12 @@ std::string first_words(const Explanation& e) {
       fmt::format("\nfirst operator that differs: {}, at position {} ({} token), element {}\n",
                   place_words(d.op, d.layer), d.position,
                   d.position < e.n_prompt_tokens ? "prompt" : "output", d.element);
-  out += fmt::format("  reference {} ({:.9g}), candidate {} ({:.9g})", bits_text(d.reference),
-                     static_cast<double>(d.reference), bits_text(d.candidate),
-                     static_cast<double>(d.candidate));
+  out += fmt::format("  {} {} ({:.9g}), candidate {} ({:.9g})", other_side(e),
+                     bits_text(d.reference), static_cast<double>(d.reference),
+                     bits_text(d.candidate), static_cast<double>(d.candidate));
   out += ": " + distance_words(d.reference, d.candidate, e.first_ulp) + "\n";
-  return out + step_line("reference", e.reference_step) + step_line("candidate", e.candidate_step);
+  return out + step_line(other_side(e), e.reference_step) +
+         step_line("candidate", e.candidate_step);
 }
 
 // Which arm breaks the clause: one that claims invariance has a defect, one that claims none has
@@ -148,10 +154,10 @@ std::string flip_words(const Explanation& e) {
   if (!e.flip_margin) return {};
   const FlipMargin& m = *e.flip_margin;
   return fmt::format(
-      "the flip: token {} led token {} by {} on the reference side and by {} on the candidate's; "
+      "the flip: token {} led token {} by {} on the {} side and by {} on the candidate's; "
       "the gap moved by {}\n",
-      m.reference_token, m.candidate_token, number(m.reference_gap), number(m.candidate_gap),
-      number(std::fabs(m.drift())));
+      m.reference_token, m.candidate_token, number(m.reference_gap), other_side(e),
+      number(m.candidate_gap), number(std::fabs(m.drift())));
 }
 
 std::string not_reproduced_words(const Explanation& e) {
@@ -211,7 +217,7 @@ std::string divergence_line(const Explanation& e) {
 }  // namespace
 
 std::string explanation_text(const Explanation& e, const TokenText& token_text) {
-  std::string out = arm_line("reference", e.reference) + arm_line("candidate", e.candidate);
+  std::string out = arm_line(other_side(e), e.reference) + arm_line("candidate", e.candidate);
   out += divergence_line(e);
   if (!e.tail.empty()) out += "\n" + tail_table(e, token_text);
   return out + cause_words(e) + flip_words(e);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <tuple>
 
 #include "base/error.h"
 #include "compare/recorded_samples.h"
@@ -28,15 +28,37 @@ int32_t cell_named(const RunRecord& run, const std::string& name) {
   throw Error(ErrorCode::environment, "run " + run.id + " has no cell '" + name + "'");
 }
 
-std::vector<int32_t> diverging_prompts(const CellComparison& line, Level level,
-                                       std::optional<int32_t> only) {
-  std::set<int32_t> prompts;
-  for (const PairComparison& pair : line.pairs) {
-    if (pair.repeat == 0 && (!only || *only == pair.prompt_index) &&
-        pair.sameness(level) == Sameness::kDifferent)
-      prompts.insert(pair.prompt_index);
+// Where a pair that differs parts.
+DivergingAnswer parting_of(const PairComparison& pair) {
+  const Divergence& d = pair.divergence;
+  DivergingAnswer out{.prompt_index = pair.prompt_index,
+                      .request_id = pair.request_id,
+                      .in = DifferenceIn::kEnding,
+                      .position = std::min(d.reference_length, d.candidate_length)};
+  if (d.token) {
+    out.in = DifferenceIn::kTokens;
+    out.position = d.token->position;
+  } else if (pair.sameness(Level::kRequestReproducible) != Sameness::kDifferent && d.numeric) {
+    out.in = DifferenceIn::kBits;
+    out.position = d.numeric->position;
   }
-  return {prompts.begin(), prompts.end()};
+  return out;
+}
+
+std::vector<DivergingAnswer> diverging_answers(const CellComparison& line, Level level,
+                                               std::optional<int32_t> only) {
+  std::vector<DivergingAnswer> out;
+  for (const PairComparison& pair : line.pairs) {
+    if (pair.repeat != 0 || (only && *only != pair.prompt_index)) continue;
+    if (pair.sameness(level) != Sameness::kDifferent) continue;
+    out.push_back(parting_of(pair));
+    out.back().only_request = only.has_value();
+  }
+  return out;
+}
+
+bool parts_before(const DivergingAnswer& a, const DivergingAnswer& b) {
+  return std::tuple(a.in, a.position) < std::tuple(b.in, b.position);
 }
 
 // Items whose value follows from what is listed as an axis, the seed or the model.
@@ -90,7 +112,7 @@ ProbeResult ask_cell(const CellPair& pair, const CellRecord& cell, const BuiltWo
   const auto compare = [&](size_t item, const Trace& trace) {
     if (source.between_answers) source.between_answers();
     const int32_t prompt = *built.prompt_index[item];
-    if (std::ranges::find(pair.diverging, prompt) == pair.diverging.end()) return;
+    if (prompt != pair.answer->prompt_index) return;
     const SampleKey key{.prompt_index = prompt, .sample_index = trace.sample_index, .repeat = 0};
     const Trace* expected = recorded.find(base_cell.index, key);
     if (!expected) return;
@@ -118,7 +140,8 @@ CellPair diverging_pair(const PairOfRuns& runs, std::optional<int32_t> candidate
   const bool within = &runs.base == &runs.candidate || runs.base.id == runs.candidate.id;
   const RunComparison comparison =
       within ? compare_within_run(runs.candidate) : compare_runs(runs.base, runs.candidate);
-  std::optional<CellPair> first;
+  std::optional<CellPair> found;
+  int64_t n_diverging = 0;
   for (const CellComparison& line : comparison.cells) {
     if (within && line.is_reference) continue;  // repeats of one cell: nothing was changed
     const int32_t index = cell_named(runs.candidate, line.name);
@@ -128,11 +151,17 @@ CellPair diverging_pair(const PairOfRuns& runs, std::optional<int32_t> candidate
                  .cell_index = cell_named(runs.base, line.reference_name),
                  .seed = runs.base_seed},
         .candidate = {.run = runs.candidate, .cell_index = index, .seed = runs.candidate_seed},
-        .diverging = diverging_prompts(line, level, base_prompt)};
-    if (!pair.diverging.empty()) return pair;
-    if (!first && !line.pairs.empty()) first.emplace(pair);
+        .answer = {}};
+    if (!found && !line.pairs.empty()) found.emplace(pair);
+    for (const DivergingAnswer& answer : diverging_answers(line, level, base_prompt)) {
+      ++n_diverging;
+      if (found->answer && !parts_before(answer, *found->answer)) continue;
+      pair.answer = answer;
+      found.emplace(pair);
+    }
   }
-  if (first) return *first;
+  if (found && found->answer) found->answer->n_diverging = n_diverging;
+  if (found) return *found;
   throw Error(ErrorCode::unsupported,
               within ? "run " + runs.base.id + " has no cell to compare with its reference"
                      : "nothing is comparable between " + runs.base.id + " and " +

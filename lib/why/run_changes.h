@@ -20,20 +20,19 @@ struct CellOfRun {
   uint64_t seed = 0;  // the plan's
 };
 
-// Two cells that answer some of the same requests, and which of those differ.
+// Two cells that answer some of the same requests, and the answer that is explained.
 struct CellPair {
   CellOfRun base, candidate;
-  std::vector<int32_t> diverging;  // indices into the base's requests: first repeat, any choice
+  std::optional<DivergingAnswer> answer;  // of the first repeat; absent: none differs
 };
 
-// The first cell pair of two runs, or (when both are one run) the first cell that differs from its
-// reference, at `level`; diverging is empty when none does. `cell`: only this cell of the
-// candidate, by index.
 struct PairOfRuns {
   const RunRecord& base;
   const RunRecord& candidate;
   uint64_t base_seed = 0, candidate_seed = 0;
 };
+// The cells of two runs, or (when both are one run) a cell and its reference, whose answers part
+// first at `level`: see DivergingAnswer. `candidate_cell`, `base_prompt`: only these, by index.
 // Throws Error(unsupported) when the runs have no cell and request in common.
 CellPair diverging_pair(const PairOfRuns& runs, std::optional<int32_t> candidate_cell,
                         std::optional<int32_t> base_prompt, Level level);

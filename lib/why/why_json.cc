@@ -186,6 +186,14 @@ Json document(const char* format) {
   return {{"format", format}, {"version", 1}};
 }
 
+Json answer_json(const std::optional<DivergingAnswer>& answer) {
+  if (!answer) return {};
+  return {{"request", json_text(answer->request_id)},
+          {"in", name(answer->in)},
+          {"position", answer->position},
+          {"diverging", answer->n_diverging}};
+}
+
 }  // namespace
 
 Json explanation_json(const Explanation& e) {
@@ -213,6 +221,7 @@ Json bisection_json(const Bisection& b, const std::string& base, const std::stri
   Json out = document("isobit.bisection");
   out["base"] = json_text(base);
   out["candidate"] = json_text(candidate);
+  out["answer"] = answer_json(b.answer);
   out["result"] = name(b.result);
   Json explanations = Json::array(), probes = Json::array();
   for (const ChangeSet& set : b.explanations) explanations.push_back(names_json(b, set));

@@ -34,6 +34,23 @@ std::string explained_by(const Bisection& b) {
   return out;
 }
 
+// Which answer is explained, and why that one.
+std::string answer_words(const Bisection& b) {
+  if (!b.answer) return {};
+  const DivergingAnswer& a = *b.answer;
+  const bool flips = a.in == DifferenceIn::kTokens;
+  std::string out = "answer " + visible_text(a.request_id, 80) + ": ";
+  if (flips) out += fmt::format("its tokens part at position {}", a.position);
+  if (a.in == DifferenceIn::kEnding)
+    out += fmt::format("it ends otherwise after {} tokens", a.position);
+  if (a.in == DifferenceIn::kBits)
+    out += fmt::format("its bits differ from position {}, its tokens do not", a.position);
+  if (a.only_request) return out + "\n";
+  if (a.n_diverging == 1) return out + "; it is the only one that differs\n";
+  return out + fmt::format("; chosen because of {} answers that differ no other parts earlier{}\n",
+                           a.n_diverging, flips ? " in tokens" : ", and none in tokens");
+}
+
 std::string result_words(const Bisection& b) {
   switch (b.result) {
     case BisectionResult::kFound:
@@ -83,7 +100,7 @@ std::string change_set_text(const Bisection& b, const ChangeSet& set) {
 }
 
 std::string bisection_text(const Bisection& b) {
-  std::string out;
+  std::string out = answer_words(b);
   for (const BisectionProbe& p : b.probes)
     out +=
         fmt::format("  {:<10} with {}{}\n", name(p.result.outcome), change_set_text(b, p.applied),

@@ -3,10 +3,11 @@
 import json
 import os
 import re
+import shlex
 import sqlite3
 import unittest
 
-from program import SOURCE, ProgramTest
+from program import SOURCE, TINY, ProgramTest
 
 TABLE_WORDS = ("cell", "samples", "same", "bits", "drift", "flips", "missing", "state")
 
@@ -30,7 +31,7 @@ class Compare(ProgramTest):
     def test_two_runs_that_are_the_same_have_little_to_say(self):
         self.two_runs()
         r = self.compare("--exit-code", expect=0)
-        for word in TABLE_WORDS + ("certificates", "8 of 8 prompts", "price", "tokens/s"):
+        for word in TABLE_WORDS + ("certificates", "no drift was seen", "price", "tokens/s"):
             self.assertIn(word, r.out)
         for word in ("why answers differ", "worst divergences", "suspicious", "flip law", "distinct outputs", "how much alike"):
             self.assertNotIn(word, r.out)
@@ -59,6 +60,35 @@ class Compare(ProgramTest):
         sample = listed[0].strip()
         self.assertRegex(listed[1], r"position \d+: token|other bits from position \d+")
         self.isobit("explain", sample, "--base", "latest~1", "--store", self.store, expect=0)
+        command = re.search(r"next: isobit (explain .*)", r.err)[1]
+        self.isobit(*shlex.split(command), expect=0)
+        self.compare(expect=0)  # without --exit-code, as README's table has it
+
+    def test_tokens_are_shown_as_text_with_their_numbers(self):
+        for kernel_set in ("cpu", "cpu-adaptive"):
+            r = self.isobit("run", TINY, "--store", self.store, "--max-tokens", "32", "--axis", "load.concurrency=1,8", "--set",
+                            f"engine.kernel_set={kernel_set}")
+            if r.code == 3:
+                self.skipTest("SKIPPED: built without OpenBLAS")
+        self.assertRegex(self.compare().prose, r"position \d+: token \d+ '[^']*' became \d+ '")
+        r = self.isobit("gate", "latest~1", "latest", "--store", self.store, expect=1)
+        self.assertRegex(r.prose, r"position \d+: token \d+ '[^']*' became \d+ '")
+        command = re.search(r"next: isobit (explain \S+ --base .*)", r.err)[1]
+        self.assertIn("the flip: token", self.isobit(*shlex.split(command), expect=0).prose)
+
+    def test_a_base_of_another_store_is_named_by_its_file(self):
+        self.run_audit()
+        other = self.path("other.db")
+        self.isobit("run", TINY, "--store", other, "--max-tokens", "8", "--set", "engine.kv_dtype=f32", expect=0)
+        r = self.isobit("compare", self.store, other, "--exit-code", expect=1)
+        command = re.search(r"next: isobit (explain .*)", r.err)[1]
+        self.assertIn("first operator that differs", self.isobit(*shlex.split(command), expect=0).prose)
+
+    def test_a_run_beside_itself_is_told(self):
+        self.run_audit()
+        for command in ("compare", "gate", "report"):
+            r = self.isobit(command, "latest", "latest", "--store", self.store, expect=0)
+            self.assertRegex(r.err, "warning: both sides are run [0-9a-f]{12}: held against itself, a run shows nothing about an upgrade")
 
     def test_5_and_8_where_evidence_is_missing_and_all_else_is_the_same(self):
         self.two_runs()
@@ -96,7 +126,7 @@ class Compare(ProgramTest):
         self.assertIn("2", r.out)
         self.disturb("UPDATE run SET status = 'running' WHERE run_key = NEWEST")
         r = self.compare("--exit-code", expect=8)
-        self.assertIn("is not complete: what it lacks counts as missing, never as the same", r.err)
+        self.assertIn("is not complete (interrupted): what it lacks counts as missing, never as the same", r.err)
 
     def test_a_clock_that_jumped_is_told_and_left_out(self):
         self.two_runs()

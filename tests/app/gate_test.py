@@ -1,5 +1,6 @@
 """Policies and gates as a CI job meets them: every outcome with its exit code and message."""
 
+import fcntl
 import json
 import os
 import sqlite3
@@ -257,9 +258,54 @@ class Gate(ProgramTest):
         self.change("UPDATE run SET status = 'running' WHERE run_key = (SELECT max(run_key) FROM run)")
         self.change("DELETE FROM sample WHERE run_key = (SELECT max(run_key) FROM run) AND cell_index = 1")
         self.change("UPDATE cell SET complete = 0 WHERE run_key = (SELECT max(run_key) FROM run) AND cell_index = 1")
-        self.assertIn("the candidate run has not finished (it is recorded as running)", " ".join(self.gate(expect=8).out.split()))
+        self.assertIn("the candidate run has not finished (it is interrupted)", " ".join(self.gate(expect=8).out.split()))
         text = '{"name": "p", "level": 1, "coverage": {"min_prompts": 64}}'
         self.gate("--policy", self.policy(text), expect=8)  # 8 goes before 5
+
+    def test_next_is_never_the_report_that_was_just_written(self):
+        self.two_runs()
+        self.assertIn("next: isobit report", self.gate(expect=0).err)
+        self.assertNotIn("next:", self.gate("-o", "r.html", expect=0).err)
+
+    def test_help_names_every_form_of_a_base(self):
+        for command in ("gate", "compare", "report"):
+            text = self.isobit(command, "--help", expect=0).prose
+            for word in ("@NAME", "bundle", "baseline.json"):
+                self.assertIn(word, text, command)
+        self.assertIn("without it the Markdown report is printed", self.isobit("report", "--help", expect=0).prose)
+
+    def test_upgrade_with_a_policy_says_what_to_do_instead(self):
+        r = self.isobit("gate", "a.json", "b.json", "--upgrade", "--model", TINY, "--policy", "my policy.json", "--store", self.store, expect=2)
+        self.assertIn("leave --policy out", r.err)
+        self.assertIn(f"isobit gate latest~1 latest --policy 'my policy.json' --store {self.store}", r.err)
+
+    def test_a_run_that_nobody_records_any_more_is_interrupted_and_the_store_stays_as_it_is(self):
+        self.two_runs()
+        self.change("UPDATE run SET status = 'running' WHERE run_key = (SELECT max(run_key) FROM run)")
+        before = self.read("s.db")
+        runs = self.isobit("store", "list", "--store", self.store, "--json", expect=0).json["runs"]
+        self.assertEqual([r["status"] for r in runs], ["complete", "interrupted"])
+        self.assertIn("interrupted", self.isobit("store", "list", "--store", self.store, expect=0).out)
+        self.assertIn("it is interrupted", self.isobit("report", "latest", "--store", self.store, expect=0).prose)
+        self.assertEqual(self.read("s.db"), before)
+        with open(self.store, "rb") as held:  # as a recording process holds it
+            fcntl.flock(held, fcntl.LOCK_EX)
+            runs = self.isobit("store", "list", "--store", self.store, "--json", expect=0).json["runs"]
+            self.assertEqual([r["status"] for r in runs], ["complete", "running"])
+            self.assertIn("it is running", self.gate(expect=8).prose)
+        self.isobit("store", "export", "latest", "-o", "b.isobit.tar", "--store", self.store, expect=0)
+        self.isobit("store", "import", "b.isobit.tar", "--store", self.path("n.db"), expect=0)
+
+    def test_a_run_without_check_finds_differences_and_fails_nothing(self):
+        arguments = (*AXIS, "--set", "engine.kernel_set=cpu-adaptive")
+        r = self.run_audit(*arguments, expect=None)
+        if r.code == 3:
+            self.skipTest("SKIPPED: built without OpenBLAS")
+        self.assertEqual(r.code, 0)
+        self.assertIn("differences found: ", r.prose)
+        self.assertNotIn("fail", r.out.lower())
+        self.assertIn("--check 2 fails here", r.err)
+        self.assertIn("FAIL at level 2", self.run_audit(*arguments, "--check", "2", expect=1).out)
 
     def test_a_saved_verdict_holds_its_policy(self):
         self.two_runs()

@@ -1,5 +1,6 @@
 """explain, bisect, reduce and replay as their users meet them, on the bundled checkpoint."""
 
+import csv
 import json
 import os
 import re
@@ -164,6 +165,58 @@ class Why(ProgramTest):
         self.isobit("replay", "--case", self.path("none.jsonl"), "--model", TINY, expect=3)
         self.assertIn("--model", self.isobit("replay", "--case", path, expect=2).err)
 
+    def long_run(self, kernel_set):
+        """Answers that are long enough for some to flip."""
+        r = self.isobit(*self.with_store("run", TINY, "--max-tokens", "32", "--axis", "load.concurrency=1,8", "--set",
+                                         f"engine.kernel_set={kernel_set}"))
+        if r.code == 3 and "OpenBLAS" in r.err:
+            self.skipTest("SKIPPED: built without OpenBLAS")
+        self.assertEqual(r.code, 0, r.err)
+
+    def flipped_sample(self):
+        """Of a run of the adaptive set: a sample whose tokens part from its reference's, and one whose bits only do."""
+        self.long_run("cpu-adaptive")
+        rows = self.isobit(*self.with_store("report", "latest", "-o", self.path("r.csv")), expect=0)
+        with open(self.path("r.csv"), encoding="utf-8", newline="") as f:
+            found = [(f"latest/{row['cell']}/{row['request']}", row["token_position"] != "") for row in csv.DictReader(f)
+                     if row["token_position"] or row["numeric_position"]]
+        self.assertEqual({flips for _, flips in found}, {True, False}, rows.out)
+        return [next(name for name, flips in found if flips is wanted) for wanted in (True, False)]
+
+    def test_explain_offers_to_reduce_a_flip_by_its_tokens(self):
+        flipped, drifted = self.flipped_sample()
+        self.assertRegex(self.isobit(*self.with_store("explain", flipped), expect=0).err, r"next: isobit reduce \S+ --tokens --store")
+        self.assertRegex(self.isobit(*self.with_store("explain", drifted), expect=0).err, r"next: isobit reduce \S+ --store")
+        r = self.isobit(*self.with_store("reduce", flipped, "--tokens", "-o", "case.jsonl"), expect=0)
+        self.assertIn("tokens part at output position", r.prose)
+        self.assertNotIn("--tokens", r.err)
+        r = self.isobit(*self.with_store("reduce", flipped, "-o", "case.jsonl"), expect=0)
+        if "tokens part" not in r.out:
+            self.assertRegex(r.err, r"next: isobit reduce \S+ --tokens -o case.jsonl --store")
+
+    def test_the_other_side_is_called_base_beside_a_base_run_and_reference_beside_a_reference_cell(self):
+        self.clean_run()
+        sample = self.adaptive_run()
+        within = self.isobit(*self.with_store("explain", sample), expect=0).prose
+        beside = self.isobit(*self.with_store("explain", sample, "--base", "latest~1"), expect=0).prose
+        self.assertRegex(within, r"^reference .* reference 0x")
+        self.assertRegex(beside, r"^base .* base 0x")
+        self.assertNotIn("reference 0x", beside)
+
+    def test_bisect_explains_the_answer_whose_tokens_part_first_and_says_so(self):
+        self.long_run("cpu")
+        self.long_run("cpu-adaptive")
+        self.isobit(*self.with_store("report", "latest~1", "latest", "-o", self.path("r.csv")), expect=0)
+        with open(self.path("r.csv"), encoding="utf-8", newline="") as f:
+            flips = {row["request"]: int(row["token_position"]) for row in csv.DictReader(f) if row["token_position"]}
+        self.assertTrue(flips, "no answer flipped")
+        first = min(flips.values())
+        r = self.isobit(*self.with_store("bisect", "latest~1", "latest"), expect=0)
+        self.assertRegex(r.prose, rf"answer \S+: its tokens part at position {first};")
+        value = self.document("bisection", *self.with_store("bisect", "latest~1", "latest"))
+        self.assertEqual((value["answer"]["in"], value["answer"]["position"]), ("tokens", first))
+        self.assertIn(value["answer"]["request"] + " --base", r.err)
+
     def test_a_record_that_does_not_come_back_is_told_by_replay_and_explain(self):
         self.clean_run()
         rows = self.isobit(*self.with_store("store", "query", "SELECT tokens FROM sample WHERE cell_index = 1 AND prompt_index = 3", "--json"), expect=0).json
@@ -219,6 +272,17 @@ class Why(ProgramTest):
         for command in ("explain", "reduce", "replay"):
             self.assertIn("does not exist", self.isobit(*self.with_store(command, "latest/1/0"), expect=3).err)
         self.assertIn("no difference", self.isobit(*self.with_store("explain", "latest/1/0", "--model", TINY), expect=0).out)
+
+    def test_a_model_that_is_not_found_is_asked_for_by_the_option_that_names_it(self):
+        os.symlink(TINY, self.path("m"))
+        for dtype in ("f16", "f32"):
+            self.clean_run("--set", f"engine.kv_dtype={dtype}", model="m")
+        os.remove(self.path("m"))
+        for command in (["explain", "latest/1/0"], ["reduce", "latest/1/0"], ["replay", "latest/1/0"], ["bisect", "latest~1", "latest"]):
+            err = self.isobit(*self.with_store(*command), expect=3).err
+            self.assertIn("hint: --model PATH names the checkpoint where it is now; the run recorded a path relative to the folder", err)
+        err = self.isobit(*self.with_store("explain", "latest/1/0", "--base", "latest~1", "--model", TINY), expect=3).err
+        self.assertIn("hint: --base-model PATH", err)
 
     def test_4_for_answers_of_a_target_that_cannot_be_asked(self):
         sample = self.adaptive_run()

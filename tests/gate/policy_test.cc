@@ -140,7 +140,7 @@ TEST_CASE("level 0 holds the candidate against the noise of the base's own repea
   for (int32_t p = 10; p < 36; ++p) flip(candidate, 1, p);  // 26 of 40 is more than noise
   const Verdict verdict = gate_with(base, candidate, "");
   CHECK(verdict.outcome == Outcome::kFail);
-  CHECK(contains(verdict.sentence, "answers differ more than the reference's own repeats do"));
+  CHECK(contains(verdict.sentence, "answers differ more than the base run's own repeats do"));
   CHECK(contains(reasons_text(verdict), "26 of 40 prompts differ, 8 of 40 between repeats"));
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("without repeats level 0 knows no noise: clean passes, a difference is
   flip(candidate, 1, 0);
   const Verdict verdict = gate_with(clean_run(), candidate, "");
   CHECK(verdict.outcome == Outcome::kInconclusive);
-  CHECK(contains(reasons_text(verdict), "the reference has no repeats"));
+  CHECK(contains(reasons_text(verdict), "the base run has no repeats"));
 }
 
 TEST_CASE(

@@ -87,22 +87,55 @@ TEST_CASE("text from outside cannot leave its element or attribute") {
   CHECK(count(page, "&lt;/code&gt;&lt;script&gt;") > 4);
 }
 
-TEST_CASE("each divergence has its replay command, quoted for a shell, or says why it has none") {
+TEST_CASE("each divergence has the commands that look further, or says why it has none") {
   RunRecord run = flipped_run();
   const std::string words =
       std::regex_replace(page_of(run), std::regex("<span class=\"option\">([^<]*)</span>"), "$1");
-  CHECK(words.find("isobit replay run-a/load.concurrency=8/p0 --n 20 --store &#39;a b.db&#39;") !=
+  CHECK(words.find("isobit explain run-a/load.concurrency=8/p0 --store &#39;a b.db&#39;") !=
         std::string::npos);
+  CHECK(words.find("isobit reduce run-a/load.concurrency=8/p0 --tokens --store &#39;a b.db&#39;") !=
+        std::string::npos);
+  CHECK(count(words, "isobit explain run-a") == 2);
+  CHECK(count(words, "isobit reduce ") == 1);  // p1 has other bits only
+  CHECK(words.find("other bits from here on; all tokens are the same") != std::string::npos);
   for (Request& r : run.requests) r.id = "it's; rm " + r.id;
   for (SampleRecord& s : run.samples)
     s.trace.request_id = run.requests[static_cast<size_t>(s.prompt_index)].id;
   CHECK(page_of(run).find(
-            "isobit replay &#39;run-a/load.concurrency=8/it&#39;\\&#39;&#39;s; rm p0&#39;") !=
+            "isobit explain &#39;run-a/load.concurrency=8/it&#39;\\&#39;&#39;s; rm p0&#39;") !=
         std::string::npos);
   for (CellRecord& cell : run.cells) cell.name += "\x1b[2J";
   const std::string page = page_of(run);
-  CHECK(count(page, "isobit replay ") == 0);
+  CHECK(count(page, "isobit explain run-a") + count(page, "isobit explain &#39;") == 0);
   CHECK(count(page, "not safe to paste") == 2);
+}
+
+TEST_CASE("a page of two runs speaks of the base run and explains beside it") {
+  RunRecord candidate = flipped_run();
+  candidate.id = "run-b";
+  const RunComparison comparison = compare_runs(clean_run(6), candidate);
+  const Verdict verdict = gate(comparison, {});
+  ReportInput input{.comparison = comparison, .verdict = verdict};
+  const RunRecord base = clean_run(6);
+  input.tails = divergence_tails(base, candidate, comparison, 8);
+  std::string page = html_report(input);
+  CHECK(count(page, "Each cell against the same cell of the base run") == 1);
+  CHECK(count(page, "the same tokens as those of the base run") == 1);
+  CHECK(count(page, "<b>Base run</b>") == 2);
+  CHECK(count(page, "Reference cell") + count(page, "its reference") == 0);
+  CHECK(count(page, "--base</span> run-a") == 2);
+  CHECK(count(page, "isobit reduce") == 0);
+  candidate.fingerprint.items.push_back(item(FingerprintClass::kSoftware, "driver", "560"));
+  const RunComparison changed = compare_runs(base, candidate);
+  const Verdict of_changed = gate(changed, {});
+  const std::string table = html_report({.comparison = changed, .verdict = of_changed});
+  CHECK(count(table, "<td class=\"value\" data-label=\"candidate\"") == 1);
+  CHECK(count(table, "<td class=\"prose\" data-label=\"what it can affect\"") == 1);
+  input.base_ref = "old.db:run-a";
+  CHECK(count(html_report(input), "--base</span> old.db:run-a") == 2);
+  page = page_of(flipped_run());
+  CHECK(count(page, "Each cell against its reference cell") == 1);
+  CHECK(count(page, "<b>Reference cell</b>") == 2);
 }
 
 TEST_CASE("earlier runs are a trend; one run is none") {

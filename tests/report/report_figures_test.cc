@@ -73,15 +73,16 @@ std::string on_one_line(std::string text) {
 TEST_CASE("a clean comparison has little to say") {
   const std::string text = figures_text(full(clean_run()));
   CHECK(on_one_line(text) ==
-        "certificates 4 of 4 prompts (51.0-100.0 %) cannot flip under any drift seen: those whose "
-        "every margin is above 0 nat, the largest gap drift of 32 rows ");
+        "certificates none: no drift was seen in 32 rows, so nothing can be said of the prompts "
+        "that one could flip ");
   CHECK(figures_text(compare_within_run(clean_run())).empty());
 }
 
 TEST_CASE("every figure that has something to say is said") {
   const std::string text = on_one_line(figures_text(full(busy_run())));
   CHECK(has(text, "why answers differ batch_size: 42 drifted, 14 flipped"));
-  CHECK(has(text, "the reference was not repeated: differences from run to run are not ruled out"));
+  CHECK(has(text,
+            "the reference cell was not repeated: differences from run to run are not ruled out"));
   CHECK(has(text, "suspicious flips 2 at a margin that rounding does not close"));
   CHECK(has(text,
             "load.concurrency=32: 2 requests together around position 2, p30 among them: "
@@ -102,6 +103,29 @@ TEST_CASE("every figure that has something to say is said") {
   CHECK(has(text, "price (ms at p50 / p95 / p99; x: beside the reference cell)"));
   CHECK(has(text, "x 2.00"));
   CHECK(has(text, "clock jumps: the times of 1 answer cannot be and are left out"));
+}
+
+TEST_CASE("beside another run the words are of the base run, not of a reference") {
+  RunRecord candidate = busy_run();
+  candidate.id = "run-b";
+  const RunComparison comparison =
+      compare_runs(clean_run(40), candidate, {.detail = Detail::kFull});
+  const std::string text = on_one_line(cells_table(comparison) + figures_text(comparison));
+  CHECK(has(text, "the base run was not repeated"));
+  CHECK(has(text, "x: beside the base run"));
+  CHECK_FALSE(has(text.substr(text.find("why answers differ")), "the reference"));
+  const std::string table = cells_table(comparison);
+  CHECK(has(on_one_line(table), "reference 40 "));       // the cell's name
+  CHECK(table.find(" reference") == std::string::npos);  // no state of that name
+}
+
+TEST_CASE("the goodness of fit of a flip law is said in a sentence") {
+  RunComparison comparison = full(busy_run());
+  REQUIRE(comparison.flip_law);
+  REQUIRE(comparison.flip_law->law);
+  comparison.flip_law->law->fit = GoodnessOfFit{.p_value = 0.25};
+  CHECK(has(on_one_line(figures_text(comparison)),
+            "were this the law, choices would stray from it as far with probability 0.25"));
 }
 
 TEST_CASE("what cannot be fitted or certified says why, and an undecided kind is not guessed") {

@@ -237,6 +237,14 @@ TEST_CASE("the same input gives the same bytes, whatever the order of rows") {
         json_line(run_summary_json(run, second.comparison, second.verdict)));
 }
 
+TEST_CASE("the worst divergences show tokens as text, with their numbers, where texts are known") {
+  const Reports reports = within(eventful_run());
+  CHECK(worst_list(reports.comparison, {}).find("token 20 became 21;") != std::string::npos);
+  const std::string text = worst_list(
+      reports.comparison, {.token_texts = {{20, " the"}, {21, "\x1b[2J"}}, .base_ref = {}});
+  CHECK(text.find("token 20 ' the' became 21 '\\x1b[2J';") != std::string::npos);
+}
+
 TEST_CASE("the terminal summary fits 80 columns and names every cell") {
   const Reports reports = within(eventful_run());
   const std::string text = cells_table(reports.comparison) + axes_table(reports.comparison);

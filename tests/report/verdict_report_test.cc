@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "gate/metrics.h"
 #include "report/report.h"
 #include "report/untrusted_text.h"
 #include "tests/gate/gated_runs.h"
@@ -64,6 +65,46 @@ TEST_CASE("the tables of a verdict fit 80 columns and show rules, tiers, changes
     CHECK(contains(text, part));
   CHECK(verdict_details(gate_with(clean_run(), clean_run(), "", 1)).find("tiers") ==
         std::string::npos);
+}
+
+TEST_CASE("a rule says what was counted, where, and what it asks, in words") {
+  RunRecord candidate = clean_run(8);
+  flip(candidate, 1, 3);
+  std::string text = verdict_details(gate_with(clean_run(8), candidate, "", 1));
+  std::string prose;
+  for (const char c : text) {
+    if (c != '\n' && (c != ' ' || !prose.ends_with(' '))) prose += c;
+    if (c == '\n' && !prose.ends_with(' ')) prose += ' ';
+  }
+  CAPTURE(prose);
+  CHECK(contains(prose,
+                 "load.concurrency=8, the worst of 3 cells: 1 of 8 prompts differ (12.5 %); asked: "
+                 "at most 0 %"));
+  CHECK(contains(prose,
+                 "the worst of 3 cells: 0 of 8 answers flipped suspiciously; asked: at "
+                 "most 0"));
+  CHECK_FALSE(contains(prose, ": 0: "));
+}
+
+TEST_CASE("a p-value is said in a sentence") {
+  Figure figure{.state = FigureState::kKnown, .value = 0.03125};
+  figure.counted = "2 of 8 prompts differ, 0 of 8 between repeats";
+  CHECK(figure_words(*find_metric("noise_p_value"), figure) ==
+        "2 of 8 prompts differ, 0 of 8 between repeats; if noise were all, so many would differ "
+        "with probability 0.03125");
+}
+
+TEST_CASE("where nothing was asked a difference is found, and nothing fails") {
+  RunRecord run = clean_run(8);
+  flip(run, 1, 3);
+  const Verdict verdict = check_run(compare_within_run(run), Level::kBitwise);
+  CHECK(verdict_text(verdict).starts_with("FAIL at level 2: answers depend"));
+  const std::string text = finding_text(verdict);
+  CHECK(text.starts_with("differences found: answers depend"));
+  CHECK(contains(text, "  differs: load.concurrency=8: "));
+  CHECK_FALSE(contains(text, "fail"));
+  const Verdict same = check_run(compare_within_run(clean_run(8)), Level::kBitwise);
+  CHECK(finding_text(same) == verdict_text(same));
 }
 
 TEST_CASE("names in a policy are shown, never obeyed") {

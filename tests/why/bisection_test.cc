@@ -70,7 +70,8 @@ Bisection bisection_of(Target& target, const RunRecord& base, const RunRecord& c
                          .level = Level::kBitwise,
                          .between_answers = {}};
   Bisection b;
-  if (!pair.diverging.empty()) b = bisect(found.applicable, asking(pair, found.applicable, source));
+  if (pair.answer) b = bisect(found.applicable, asking(pair, found.applicable, source));
+  b.answer = pair.answer;
   b.suspects = found.suspects;
   check_schema(b);
   return b;
@@ -219,6 +220,62 @@ TEST_CASE("a checkpoint that can be switched is a change like any other") {
   const Bisection b = bisect(found.applicable, asking(pair, found.applicable, source));
   REQUIRE(b.explanations.size() == 1);
   CHECK(b.changes[b.explanations[0][0]].name == kModelChange);
+}
+
+namespace {
+
+// Another token at a position of one answer, or other bits only.
+void change(RunRecord& run, int32_t prompt, size_t at, DifferenceIn what) {
+  for (SampleRecord& sample : run.samples) {
+    if (sample.prompt_index != prompt) continue;
+    TracePosition& p = sample.trace.positions[at];
+    if (what == DifferenceIn::kTokens) p.token_id += 1;
+    (*p.logits_hash)[0] ^= 1;
+  }
+}
+
+std::optional<DivergingAnswer> chosen(const RunRecord& base, const RunRecord& candidate,
+                                      Level level = Level::kBitwise,
+                                      std::optional<int32_t> prompt = {}) {
+  return diverging_pair({.base = base, .candidate = candidate}, {}, prompt, level).answer;
+}
+
+}  // namespace
+
+TEST_CASE("the answer whose tokens part earliest is explained, then one whose bits do") {
+  FakeTarget target;
+  const RunRecord base = recorded(target, plan_of({}), drawn_prompts(4), "base");
+  RunRecord candidate = recorded(target, plan_of({}), drawn_prompts(4), "cand");
+  CHECK_FALSE(chosen(base, candidate));
+  change(candidate, 0, 3, DifferenceIn::kBits);
+  change(candidate, 1, 2, DifferenceIn::kBits);
+  REQUIRE(chosen(base, candidate));
+  CHECK(chosen(base, candidate)->request_id == "prompt-1");
+  CHECK(chosen(base, candidate)->in == DifferenceIn::kBits);
+  change(candidate, 2, 6, DifferenceIn::kTokens);
+  change(candidate, 3, 5, DifferenceIn::kTokens);
+  const DivergingAnswer answer = *chosen(base, candidate);
+  CHECK(answer.request_id == "prompt-3");
+  CHECK(answer.in == DifferenceIn::kTokens);
+  CHECK(answer.position == 5);
+  CHECK(answer.n_diverging == 4);
+  CHECK(chosen(base, candidate, Level::kRequestReproducible)->n_diverging == 2);
+  CHECK(chosen(base, candidate, Level::kBitwise, 0)->request_id == "prompt-0");
+}
+
+TEST_CASE("bisect says which answer it explains and why that one") {
+  Bisection b = bisect(changes(2), guilty({{1}}));
+  b.answer = DivergingAnswer{.request_id = "p7", .in = DifferenceIn::kTokens, .position = 12};
+  b.answer->n_diverging = 9;
+  CHECK(bisection_text(b).find("answer p7: its tokens part at position 12; chosen because of 9 "
+                               "answers that differ no other parts earlier in tokens") !=
+        std::string::npos);
+  b.answer->in = DifferenceIn::kBits;
+  CHECK(bisection_text(b).find("its bits differ from position 12, its tokens do not") !=
+        std::string::npos);
+  b.answer->n_diverging = 1;
+  CHECK(bisection_text(b).find("it is the only one that differs") != std::string::npos);
+  check_schema(b);
 }
 
 TEST_CASE("runs with nothing in common are refused") {
