@@ -219,7 +219,7 @@ std::string figure_words(const Metric& metric, const Figure& figure) {
   const std::string value = figure_text(metric, figure.value);
   if (figure.counted.empty()) return value;
   if (std::string_view(metric.name) == "noise_p_value")
-    return fmt::format("{}; if noise were all, so many would differ with probability {}",
+    return fmt::format("{}; if noise were all, so many or more would differ with probability {}",
                        figure.counted, value);
   if (figure.counted.starts_with(value + " ")) return figure.counted;
   return fmt::format("{} ({})", figure.counted, value);

@@ -87,10 +87,13 @@ TEST_CASE("a rule says what was counted, where, and what it asks, in words") {
 }
 
 TEST_CASE("a p-value is said in a sentence") {
-  Figure figure{.state = FigureState::kKnown, .value = 0.03125};
+  Figure figure;
+  figure.state = FigureState::kKnown;
+  figure.value = 0.03125;
   figure.counted = "2 of 8 prompts differ, 0 of 8 between repeats";
   CHECK(figure_words(*find_metric("noise_p_value"), figure) ==
-        "2 of 8 prompts differ, 0 of 8 between repeats; if noise were all, so many would differ "
+        "2 of 8 prompts differ, 0 of 8 between repeats; if noise were all, so many or more would "
+        "differ "
         "with probability 0.03125");
 }
 
