@@ -99,7 +99,7 @@ std::function<int()> declare_compare(CLI::App& app, Session& session) {
       "Exit 1 when anything differs, 4 when nothing is comparable, 5 or 8 when evidence is "
       "missing");
   return [arguments, &session] {
-    const auto [base, candidate] =
+    const auto [base, candidate, digests] =
         load_run_pair(arguments->base, arguments->candidate, session.flags.store, session.console);
     const RunComparison comparison = compare_runs(base, candidate, {.detail = Detail::kFull});
     tell_of_gaps(comparison, session.console);

@@ -141,12 +141,12 @@ int run_gate(const GateArguments& a, Session& session) {
   const Date today = gate_day(session.flags.now);
   refuse_expired(policy, today);  // before any work
   const StatementWriter statement(a.statement);
-  const auto [base, candidate] =
+  const auto [base, candidate, digests] =
       load_run_pair(a.base, a.candidate, session.flags.store, session.console);
   const GatedRuns gated = judged(a, base, candidate, policy, today, session);
   const Verdict& verdict = gated.verdict;
   if (a.save) save_verdict(base, candidate, verdict, session);
-  statement.write(&base, candidate, verdict, session);
+  statement.write(&base, candidate, verdict, session, digests);
   print(a, base, candidate, gated, session);
   return gate_exit_code(verdict, a.fail_on_warn);
 }

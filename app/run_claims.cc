@@ -10,10 +10,12 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "fingerprint/fingerprint_id.h"
+#include "gate/date.h"
 #include "matrix/plan_file.h"
 #include "matrix/recorded_cells.h"
 #include "record/answer_counts.h"
 #include "record/fact_bounds.h"
+#include "statement/in_toto.h"
 
 namespace isobit::app {
 namespace {
@@ -94,6 +96,14 @@ std::vector<std::string> broken_claims(const RunRecord& run) {
     const std::string prompts = requests_digest(run.requests);
     if (prompts != run.prompts_digest)
       broken.push_back(differs("the digest of its prompts", run.prompts_digest, prompts));
+  }
+  if (!parse_date(run.created))
+    broken.push_back("its time '" + run.created.substr(0, 40) + "' is none");
+  if (run.redacted && !is_sha256_hex(run.prompts_digest))
+    broken.push_back("the digest of its prompts is none");
+  for (const CellRecord& cell : run.cells) {
+    if (cell.exercised && !cell.not_exercised_reason.empty())
+      broken.push_back("cell '" + cell.name + "' says that it was exercised, and why it was not");
   }
   for (std::string& sentence : unlike_plan(run)) broken.push_back(std::move(sentence));
   return broken;

@@ -7,6 +7,7 @@
 #include "app/recording_lock.h"
 #include "app/run_claims.h"
 #include "base/error.h"
+#include "bundle/run_bundle.h"
 #include "record/redaction.h"
 #include "store/store.h"
 
@@ -31,11 +32,30 @@ RunRecord load_run(const std::string& text, const std::string& default_store) {
   return run;
 }
 
+namespace {
+
+constexpr const char* kInterrupted = "interrupted";
+
+bool was_interrupted(const RunRecord& run, const std::string& text,
+                     const std::string& default_store) {
+  if (run.status != "running" || is_baseline_file(text)) return false;
+  const std::string store = parse_run_ref(text, default_store).store;
+  return !is_bundle_file(store) && !is_recorded_to(store);
+}
+
+// Keeps the digest of what was recorded.
+void show_status(RunRecord& run, std::string& digest, const std::string& text,
+                 const std::string& default_store) {
+  if (!was_interrupted(run, text, default_store)) return;
+  digest = run_digest(run);
+  run.status = kInterrupted;
+}
+
+}  // namespace
+
 RunRecord load_shown_run(const std::string& text, const std::string& default_store) {
-  const std::string store = is_baseline_file(text) ? "" : parse_run_ref(text, default_store).store;
-  const bool may_go_on = store.empty() || is_bundle_file(store) || is_recorded_to(store);
   RunRecord run = load_run(text, default_store);
-  if (run.status == "running" && !may_go_on) run.status = "interrupted";
+  if (was_interrupted(run, text, default_store)) run.status = kInterrupted;
   return run;
 }
 
@@ -55,16 +75,20 @@ std::string base_beside(const std::string& text, const RunRecord& base,
 
 RunPair load_run_pair(const std::string& base, const std::string& candidate,
                       const std::string& default_store, Console& console) {
-  RunPair out{.base = load_shown_run(base, default_store),
-              .candidate = load_shown_run(candidate, default_store)};
+  RunPair out{.base = load_run(base, default_store),
+              .candidate = load_run(candidate, default_store)};
+  show_status(out.base, out.digests.base, base, default_store);
+  show_status(out.candidate, out.digests.candidate, candidate, default_store);
   if (out.base.id == out.candidate.id)
     console.warn("both sides are run " + out.base.id +
                  ": held against itself, a run shows nothing about an upgrade");
   if (out.base.redacted == out.candidate.redacted) return out;
   RunRecord& readable = out.base.redacted ? out.candidate : out.base;
   const RunRecord& other = out.base.redacted ? out.base : out.candidate;
+  std::string& digest = out.base.redacted ? out.digests.candidate : out.digests.base;
   console.say("run " + other.id + " is redacted; run " + readable.id +
               " is compared as if it were");
+  if (digest.empty()) digest = run_digest(readable);
   readable = redact(readable);
   return out;
 }

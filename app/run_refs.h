@@ -25,8 +25,15 @@ RunRecord load_run(const std::string& ref, const std::string& default_store);
 // records any more, the status is "interrupted". No store or bundle keeps that word.
 RunRecord load_shown_run(const std::string& ref, const std::string& default_store);
 
+// What statements name runs by: digests of the runs as they were recorded, where they are shown or
+// compared otherwise; empty: of what there is.
+struct RecordedDigests {
+  std::string base, candidate;
+};
+
 struct RunPair {
   RunRecord base, candidate;
+  RecordedDigests digests = {};
 };
 // For the help of a run's argument.
 inline constexpr const char* kRunHelp =

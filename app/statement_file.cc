@@ -68,14 +68,18 @@ StatementWriter::StatementWriter(const StatementArguments& arguments)
     : arguments_(arguments), key_(read_key(arguments)) {}
 
 void StatementWriter::write(const RunRecord* base, const RunRecord& candidate,
-                            const Verdict& verdict, Session& session) const {
+                            const Verdict& verdict, Session& session,
+                            const RecordedDigests& digests) const {
   if (arguments_.file.empty()) return;
+  const auto digest_of = [](const RunRecord& run, const std::string& recorded) {
+    return recorded.empty() ? run_digest(run) : recorded;
+  };
   const InTotoStatement statement =
       test_result_statement({.verdict = verdict,
                              .candidate = candidate,
-                             .candidate_digest = run_digest(candidate),
+                             .candidate_digest = digest_of(candidate, digests.candidate),
                              .base = base,
-                             .base_digest = base ? run_digest(*base) : "",
+                             .base_digest = base ? digest_of(*base, digests.base) : "",
                              .files = subject_files(arguments_.subjects),
                              .now = session.flags.now});
   const std::string payload = statement_text(statement);

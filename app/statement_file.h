@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/commands.h"
+#include "app/run_refs.h"
 #include "gate/verdict.h"
 #include "record/run_record.h"
 #include "statement/in_toto.h"
@@ -29,7 +30,7 @@ class StatementWriter {
   explicit StatementWriter(const StatementArguments& arguments);
   // Does nothing without --statement. `base` is null for a run that was held against itself.
   void write(const RunRecord* base, const RunRecord& candidate, const Verdict& verdict,
-             Session& session) const;
+             Session& session, const RecordedDigests& digests = {}) const;
 
  private:
   const StatementArguments& arguments_;

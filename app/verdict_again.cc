@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "gate/policy_file.h"
+#include "record/redaction.h"
 #include "report/report.h"
 #include "statement/test_result.h"
 #include "statement/verdict_inside.h"
@@ -68,16 +69,14 @@ const Resource* named(const std::vector<Resource>& resources, const std::string&
 // The run that a list names "run/ID", if the list names one.
 const Resource* run_resource(const std::vector<Resource>& resources) {
   const auto at = std::ranges::find_if(resources, [](const Resource& r) {
-    return r.name.starts_with("run/") && r.name.find('/', 4) == std::string::npos;
+    const NamedRun named = named_run(r.name);
+    return !named.id.empty() && !named.is_fingerprint;
   });
   return at == resources.end() ? nullptr : &*at;
 }
 
 const RunRecord* find(const std::vector<GivenRun>& given, const Resource& resource) {
-  const auto at = std::ranges::find_if(given, [&](const GivenRun& g) {
-    return run_resource_name(g.run.id) == resource.name &&
-           g.digest == resource.digests.at("sha256");
-  });
+  const auto at = std::ranges::find(given, resource.digests.at("sha256"), &GivenRun::digest);
   return at == given.end() ? nullptr : &at->run;
 }
 
@@ -90,6 +89,13 @@ Date day_of(const Resource& verdict, const Policy& policy) {
   for (size_t i = 0; i < policy.overrides.size(); ++i)
     day = i == 0 ? policy.overrides[i].expires : std::min(day, policy.overrides[i].expires);
   return day;
+}
+
+Verdict gate_again(const RunRecord& base, const RunRecord& candidate, const Policy& policy,
+                   const Date& day) {
+  if (base.redacted == candidate.redacted) return gate_runs(base, candidate, policy, day).verdict;
+  return base.redacted ? gate_runs(base, redact(candidate), policy, day).verdict
+                       : gate_runs(redact(base), candidate, policy, day).verdict;
 }
 
 }  // namespace
@@ -108,7 +114,7 @@ VerdictFinding verdict_again(const InTotoStatement& statement, const std::vector
   const RunRecord* base = of_base ? find(given, *of_base) : nullptr;
   if (!candidate || (of_base && !base)) return out;
   const Policy policy = read_policy(*policy_text->content, where + ": " + kPolicyResource);
-  const Verdict again = base ? gate_runs(*base, *candidate, policy, day_of(*verdict, policy))
+  const Verdict again = base ? gate_again(*base, *candidate, policy, day_of(*verdict, policy))
                              : check_run(compare_within_run(*candidate), policy.level);
   // Through text, as what is inside came: a number is what it is written as.
   const Json expected = parse_json(canonical_json(verdict_json(again)), where, {.max_depth = 64});

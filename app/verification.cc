@@ -95,6 +95,14 @@ class NamedResources {
   }
 
  private:
+  // A file may be renamed; a run has the name that it was recorded under.
+  static DigestCheck under_another_name(const Resource& given, const Resource& named) {
+    const std::string digest = sha256_of(given);
+    if (named_run(given.name).id.empty())
+      return {given.name + ", which is " + named.name, DigestFinding::kSame, digest, digest};
+    return {"name of " + given.name, DigestFinding::kDiffers, named.name, given.name};
+  }
+
   bool take_resource(const Resource& r, std::vector<DigestCheck>& out) {
     bool known = false;
     const std::string digest = sha256_of(r);
@@ -108,8 +116,7 @@ class NamedResources {
     for (size_t i = 0; i < named_.size() && !known; ++i) {
       if (sha256_of(named_[i]) != digest) continue;
       known = given_[i] = true;
-      out.push_back(
-          {r.name + ", which is " + named_[i].name, DigestFinding::kSame, digest, digest});
+      out.push_back(under_another_name(r, named_[i]));
     }
     return known;
   }

@@ -143,9 +143,7 @@ std::string plural(int64_t n, const char* singular, const char* plural_form) {
 
 void judge_status(const RunSide& run, const char* what, ReasonList& reasons) {
   if (run.status == "complete") return;
-  reasons.add(Outcome::kIncomplete, run.id,
-              fmt::format("{} has not finished (it is {})", what,
-                          run.status.empty() ? "without status" : run.status));
+  reasons.add(Outcome::kIncomplete, run.id, std::string(what) + " has not finished");
 }
 
 void judge_evidence(const RunComparison& comparison, const TierList& tiers, const Waivers& waivers,

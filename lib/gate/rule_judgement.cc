@@ -38,26 +38,6 @@ bool bound_holds(const Rule& rule, const Figure& figure) {
                        figure.high_bound95.value_or(figure.value));
 }
 
-// Severity decides what a breach is; what cannot be known is never a pass, unless the rule only
-// informs.
-void judge_unit(const Rule& rule, RuleUnit& unit) {
-  const Figure& figure = unit.figure;
-  const bool informs = rule.severity == Severity::kInfo;
-  if (figure.state == FigureState::kNotRecorded) {
-    unit.outcome = informs ? Outcome::kPass : Outcome::kUnsupported;
-    unit.holds = false;
-  } else if (figure.state == FigureState::kNothing) {
-    unit.outcome = informs ? Outcome::kPass : Outcome::kInconclusive;
-    unit.holds = false;
-  } else if (!within_limits(rule, figure.value, figure.value)) {
-    unit.outcome = outcome_of(rule.severity);
-    unit.holds = false;
-  } else if (rule.confidence == Confidence::kBound && !bound_holds(rule, figure)) {
-    unit.outcome = informs ? Outcome::kPass : Outcome::kInconclusive;
-    unit.holds = false;
-  }
-}
-
 double excess(const Rule& rule, const Figure& figure) {
   double past = -std::numeric_limits<double>::infinity();
   if (rule.max) past = std::max(past, figure.value - *rule.max);
@@ -125,6 +105,24 @@ std::string nothing_selected(const Rule& rule) {
 }
 
 }  // namespace
+
+void judge_unit(const Rule& rule, RuleUnit& unit) {
+  const Figure& figure = unit.figure;
+  const bool informs = rule.severity == Severity::kInfo;
+  if (figure.state == FigureState::kNotRecorded) {
+    unit.outcome = informs ? Outcome::kPass : Outcome::kUnsupported;
+    unit.holds = false;
+  } else if (figure.state == FigureState::kNothing) {
+    unit.outcome = informs ? Outcome::kPass : Outcome::kInconclusive;
+    unit.holds = false;
+  } else if (!within_limits(rule, figure.value, figure.value)) {
+    unit.outcome = outcome_of(rule.severity);
+    unit.holds = false;
+  } else if (rule.confidence == Confidence::kBound && !bound_holds(rule, figure)) {
+    unit.outcome = informs ? Outcome::kPass : Outcome::kInconclusive;
+    unit.holds = false;
+  }
+}
 
 const RuleUnit* RuleResult::deciding() const {
   const RuleUnit* most = nullptr;

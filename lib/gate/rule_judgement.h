@@ -34,6 +34,10 @@ struct RuleResult {
   const RuleUnit* deciding() const;
 };
 
+// Sets outcome and `holds` from the figure. Severity decides what a breach is; what cannot be known
+// is never a pass, unless the rule only informs.
+void judge_unit(const Rule& rule, RuleUnit& unit);
+
 RuleResult judge_rule(const Rule& rule, const RunComparison& comparison, const Waivers& waivers,
                       const TierList* tiers = nullptr, std::optional<size_t> tier = std::nullopt);
 

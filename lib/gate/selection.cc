@@ -168,13 +168,19 @@ class Selector {
 
 }  // namespace
 
-TierList::TierList(const Policy& policy, const RunComparison& comparison)
-    : tiers_(policy.tiers), divided_(!policy.tiers.empty()) {
+std::vector<Tier> tiers_of(const Policy& policy) {
+  std::vector<Tier> tiers = policy.tiers;
   const bool takes_all =
-      std::any_of(tiers_.begin(), tiers_.end(), [](const Tier& t) { return t.tags.empty(); });
+      std::any_of(tiers.begin(), tiers.end(), [](const Tier& t) { return t.tags.empty(); });
   if (!takes_all) {
-    tiers_.push_back({.name = divided_ ? "other requests" : "", .tags = {}, .level = policy.level});
+    const char* name = tiers.empty() ? "" : "other requests";
+    tiers.push_back({.name = name, .tags = {}, .level = policy.level});
   }
+  return tiers;
+}
+
+TierList::TierList(const Policy& policy, const RunComparison& comparison)
+    : tiers_(tiers_of(policy)), divided_(!policy.tiers.empty()) {
   for (const Names& tags : comparison.request_tags) {
     const auto tier = std::find_if(tiers_.begin(), tiers_.end(), [&](const Tier& t) {
       return t.tags.empty() || share_a_tag(t.tags, tags);

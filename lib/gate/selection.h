@@ -24,6 +24,10 @@ struct Selection {
   std::vector<SelectedCell> cells;
 };
 
+// A policy's tiers, with one for the requests that none of them takes; a policy without tiers has
+// one without name.
+std::vector<Tier> tiers_of(const Policy& policy);
+
 // Which tier a request belongs to, by its index. One tier of all requests where a policy has none;
 // else the policy's tiers in order, and last the requests that no tier took.
 class TierList {

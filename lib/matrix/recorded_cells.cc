@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <optional>
 #include <string_view>
 
+#include "matrix/answer_check.h"
 #include "matrix/exercised.h"
 
 namespace isobit {
@@ -30,72 +30,6 @@ std::vector<int32_t> end_of_sequence_ids(const Fingerprint& fingerprint) {
   }
   return out;
 }
-
-// What an answer to one request can be.
-class AnswerCheck {
- public:
-  AnswerCheck(const Request& request, const std::vector<int32_t>& eos_ids, bool redacted)
-      : request_(request), stop_ids_(request.stop.token_ids), ids_are_digests_(redacted) {
-    if (!request.stop.ignore_eos) stop_ids_.insert(stop_ids_.end(), eos_ids.begin(), eos_ids.end());
-  }
-
-  // Empty: nothing contradicts itself.
-  std::string fault(const Trace& trace) const {
-    const FinishReason finish = trace.finish_reason;
-    if (finish == FinishReason::kError || finish == FinishReason::kCancelled) return {};
-    std::string found = fault_of_length(trace);
-    if (found.empty()) found = fault_of_ending(trace);
-    return found.empty() ? fault_of_steps(trace) : found;
-  }
-
- private:
-  std::string fault_of_length(const Trace& trace) const {
-    const size_t n = trace.positions.size();
-    if (n > static_cast<size_t>(std::max(0, request_.max_tokens)))
-      return "has " + std::to_string(n) + " tokens, asked for were " +
-             std::to_string(request_.max_tokens);
-    return n == 0 ? "has no tokens and says that it ended well" : std::string();
-  }
-
-  bool stops(const TracePosition& position) const {
-    return std::ranges::find(stop_ids_, position.token_id) != stop_ids_.end();
-  }
-
-  std::string fault_of_ending(const Trace& trace) const {
-    if (trace.finish_reason == FinishReason::kStopString && request_.stop.strings.empty())
-      return "ended at a stop string, and its request has none";
-    if (ids_are_digests_) return {};
-    const auto& positions = trace.positions;
-    if (trace.finish_reason == FinishReason::kStopToken && !stops(positions.back()))
-      return "ended at a stop token, and its last token " +
-             std::to_string(positions.back().token_id) + " is none";
-    // A token that is forced ends nothing.
-    for (size_t i = request_.forced_token_ids.size(); i + 1 < positions.size(); ++i) {
-      if (stops(positions[i]))
-        return "goes on past the stop token " + std::to_string(positions[i].token_id) +
-               " at position " + std::to_string(i);
-    }
-    return {};
-  }
-
-  // Each piece of the prompt is one step, the last of which gives the first token; each further
-  // token is one more. What is preempted computes some of them again.
-  std::string fault_of_steps(const Trace& trace) const {
-    const SchedulingFacts& facts = trace.scheduling;
-    if (facts.n_steps == 0 || facts.n_preemptions != 0 || facts.prefill_chunks_tokens.empty())
-      return {};
-    const size_t expected = facts.prefill_chunks_tokens.size() + trace.positions.size() - 1;
-    if (static_cast<size_t>(std::max(0, facts.n_steps)) == expected) return {};
-    return "took part in " + std::to_string(facts.n_steps) + " steps, its " +
-           std::to_string(trace.positions.size()) + " tokens and " +
-           std::to_string(facts.prefill_chunks_tokens.size()) + " pieces of the prompt take " +
-           std::to_string(expected);
-  }
-
-  const Request& request_;
-  std::vector<int32_t> stop_ids_;
-  bool ids_are_digests_;
-};
 
 // Samples of each repeat of a cell, in their order.
 using Repeats = std::map<int32_t, std::vector<const SampleRecord*>>;

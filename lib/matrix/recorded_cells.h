@@ -14,10 +14,8 @@ namespace isobit {
 
 // One sentence for each contradiction, beginning with its place, at most `max_sentences`:
 //
-//   an answer has more tokens than its cell asked for
-//   it ended at a stop token and does not end with one, or goes on past one
-//   it ended at a stop string and its request has none
-//   its steps are not those that its prompt's pieces and its tokens take
+//   an answer that cannot be one to its request (answer_check.h): its length, its ending, its steps
+//     and pieces of the prompt, or its rows' tokens, logprobs, margins and alternatives
 //   a cell says that it was exercised, and what a repeat of it recorded does not show that
 //     (exercised.h); of repeats that lack answers nothing is said
 //

@@ -1,11 +1,14 @@
 #include "statement/rules_inside.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <limits>
 #include <optional>
 
 #include "base/error.h"
-#include "gate/figure.h"
 #include "gate/outcome.h"
+#include "gate/rule_judgement.h"
+#include "gate/selection.h"
 #include "report/untrusted_text.h"
 
 namespace isobit {
@@ -15,45 +18,53 @@ namespace {
 struct AskedRule {
   Rule rule;
   std::string tier;
-  bool needs_units = false;
 };
 
 std::string rule_name(const std::string& rule, const std::string& tier) {
   return tier.empty() ? rule : tier + "/" + rule;
 }
 
-void ask_level_rules(const Policy& policy, Against against, std::vector<AskedRule>& out) {
-  if (policy.tiers.empty())
-    out.push_back({.rule = level_rule(policy.level, against), .tier = {}, .needs_units = true});
-  for (const Tier& tier : policy.tiers)
+void ask_level_rules(const Policy& policy, Against against, bool between_runs,
+                     std::vector<AskedRule>& out) {
+  for (const Tier& tier : tiers_of(policy)) {
+    // Noise is asked about beside the base run only.
+    if (between_runs && against == Against::kReference && tier.level == Level::kStatistical)
+      continue;
     out.push_back({.rule = level_rule(tier.level, against), .tier = tier.name});
+  }
   out.push_back({.rule = suspicious_rule(against), .tier = {}});
 }
 
-// What a run brings that is judged by itself, or what a gate between runs does.
+// What a gate between two runs asks, or a run that is held against itself.
 std::vector<AskedRule> asked_rules(const Policy& policy, bool between_runs) {
   std::vector<AskedRule> out;
-  ask_level_rules(policy, between_runs ? Against::kBase : Against::kReference, out);
+  if (between_runs) ask_level_rules(policy, Against::kBase, between_runs, out);
+  ask_level_rules(policy, Against::kReference, between_runs, out);
   for (const Rule& rule : policy.rules) out.push_back({.rule = rule, .tier = {}});
   return out;
 }
 
-// A verdict's rules, each with the members that are read here.
-class RulesCheck {
+std::string limits_text(std::optional<double> min, std::optional<double> max) {
+  const auto text = [](std::optional<double> value) {
+    return value ? Json(*value).dump() : std::string("none");
+  };
+  return "min " + text(min) + ", max " + text(max);
+}
+
+std::string terms_of(const Rule& rule) {
+  return rule.metric + " by " + name(rule.scope) + " against " + name(rule.against) + ", " +
+         limits_text(rule.min, rule.max) + ", " + name(rule.severity) + ", " +
+         name(rule.confidence);
+}
+
+// Reads members of a verdict's rules.
+class Reader {
  public:
-  RulesCheck(const Json& verdict, const std::string& where) : verdict_(verdict), where_(where) {}
+  explicit Reader(const std::string& where) : where_(where) {}
 
-  std::vector<Disagreement> check(const Policy& policy) {
-    for (const AskedRule& asked : asked_rules(policy, is_between_runs(verdict_))) hold_asked(asked);
-    for (const Json& rule : verdict_["rules"]) hold_units(rule);
-    return std::move(out_);
-  }
-
- private:
   const Json& member(const Json& object, const char* key) const {
     if (object.is_object() && object.contains(key)) return object[key];
-    throw Error(ErrorCode::environment, where_ + ": rules: \"" + key + "\" is missing",
-                "the statement was damaged, or another version of isobit wrote it");
+    refuse(std::string("\"") + key + "\" is missing");
   }
 
   std::string word(const Json& object, const char* key) const {
@@ -66,86 +77,183 @@ class RulesCheck {
     return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
   }
 
-  static std::string limits(std::optional<double> min, std::optional<double> max) {
-    const auto text = [](std::optional<double> value) {
-      return value ? Json(*value).dump() : std::string("none");
-    };
-    return "min " + text(min) + ", max " + text(max);
+  const Json& list(const Json& object, const char* key) const {
+    const Json& value = member(object, key);
+    if (!value.is_array()) refuse(std::string("\"") + key + "\" is no list");
+    return value;
   }
 
-  std::string terms(const Rule& rule) const {
-    return rule.metric + " by " + name(rule.scope) + " against " + name(rule.against) + ", " +
-           limits(rule.min, rule.max) + ", " + name(rule.severity) + ", " + name(rule.confidence);
+  template <typename T>
+  T one_of(const Json& object, const char* key, std::initializer_list<T> values) const {
+    const std::string found = word(object, key);
+    for (const T value : values) {
+      if (found == name(value)) return value;
+    }
+    refuse(std::string("\"") + key + "\" is '" + found.substr(0, 40) + "'");
   }
 
-  std::string terms(const Json& rule) const {
-    return word(rule, "metric") + " by " + word(rule, "scope") + " against " +
-           word(rule, "against") + ", " + limits(number(rule, "min"), number(rule, "max")) + ", " +
-           word(rule, "severity") + ", " + word(rule, "confidence");
+ private:
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw Error(ErrorCode::environment, where_ + ": rules: " + what,
+                "the statement was damaged, or another version of isobit wrote it");
   }
 
-  bool is_good() const {
-    return verdict_["outcome"] == name(Outcome::kPass) ||
-           verdict_["outcome"] == name(Outcome::kWarn);
+  const std::string& where_;
+};
+
+constexpr std::initializer_list<Outcome> kOutcomes = {
+    Outcome::kPass,         Outcome::kWarn,        Outcome::kFail,      Outcome::kInconclusive,
+    Outcome::kIncomparable, Outcome::kUnsupported, Outcome::kIncomplete};
+
+// One rule as a verdict has it: what judging it again needs.
+struct RuleInside {
+  std::string id, tier, terms, let_through;
+  RuleResult result;
+  bool can_be_judged = true;  // false: a bound without end, which JSON writes as null
+};
+
+RuleUnit read_unit(const Reader& reader, const Json& json) {
+  const Json& figure = reader.member(json, "figure");
+  RuleUnit out{.unit = reader.word(json, "unit"), .figure = {}};
+  out.figure.state = reader.one_of(
+      figure, "state", {FigureState::kKnown, FigureState::kNothing, FigureState::kNotRecorded});
+  // A first flip that never came.
+  out.figure.value =
+      reader.number(figure, "value").value_or(std::numeric_limits<double>::infinity());
+  out.figure.low_bound95 = reader.number(figure, "low_bound95");
+  out.figure.high_bound95 = reader.number(figure, "high_bound95");
+  out.outcome = reader.one_of(json, "outcome", kOutcomes);
+  out.holds = reader.member(json, "holds") == true;
+  return out;
+}
+
+RuleInside read_rule(const Reader& reader, const Json& json) {
+  RuleInside out{.id = reader.word(json, "rule"),
+                 .tier = reader.word(json, "tier"),
+                 .terms = {},
+                 .let_through = reader.word(json, "let_through"),
+                 .result = {}};
+  Rule& rule = out.result.rule;
+  rule.min = reader.number(json, "min");
+  rule.max = reader.number(json, "max");
+  rule.severity =
+      reader.one_of(json, "severity", {Severity::kInfo, Severity::kWarn, Severity::kFail});
+  rule.confidence = reader.one_of(json, "confidence", {Confidence::kPoint, Confidence::kBound});
+  out.terms = reader.word(json, "metric") + " by " + reader.word(json, "scope") + " against " +
+              reader.word(json, "against") + ", " + limits_text(rule.min, rule.max) + ", " +
+              name(rule.severity) + ", " + name(rule.confidence);
+  out.result.outcome = reader.one_of(json, "outcome", kOutcomes);
+  for (const Json& unit : reader.list(json, "units")) {
+    const RuleUnit& u = out.result.units.emplace_back(read_unit(reader, unit));
+    if (rule.confidence == Confidence::kBound &&
+        ((rule.max && !u.figure.high_bound95) || (rule.min && !u.figure.low_bound95)))
+      out.can_be_judged = false;
+  }
+  return out;
+}
+
+class RulesCheck {
+ public:
+  RulesCheck(const Json& verdict, const Policy& policy, const std::string& where)
+      : policy_(policy), between_runs_(is_between_runs(verdict)) {
+    const Reader reader(where);
+    outcome_ = reader.one_of(verdict, "outcome", kOutcomes);
+    for (const Json& rule : reader.list(verdict, "rules"))
+      rules_.push_back(read_rule(reader, rule));
   }
 
-  // An id may stand for two rules, against the base and against the reference cell.
+  std::vector<Disagreement> check() {
+    for (const AskedRule& asked : asked_rules(policy_, between_runs_)) hold_asked(asked);
+    hold_that_something_was_judged();
+    for (const RuleInside& rule : rules_) {
+      if (rule.can_be_judged) hold_units(rule);
+      hold_outcome(rule);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  static std::string called(const RuleInside& rule) {
+    return "rule " + rule_name(rule.id, rule.tier) + " of the verdict inside";
+  }
+
   void hold_asked(const AskedRule& asked) {
     const std::string id = json_text(asked.rule.id), tier = json_text(asked.tier);
-    const std::string what = "rule " + rule_name(id, tier) + " of the verdict inside";
-    const std::string expected = terms(asked.rule);
+    const std::string expected = terms_of(asked.rule);
     std::optional<std::string> found;
-    for (const Json& rule : verdict_["rules"]) {
-      if (word(rule, "rule") != id || word(rule, "tier") != tier) continue;
-      found = terms(rule);
-      if (found != expected) continue;
-      if (asked.needs_units && is_good() && member(rule, "units").empty())
-        out_.push_back({what + ": what it looked at", "something", std::nullopt});
-      return;
+    for (const RuleInside& rule : rules_) {
+      if (rule.id != id || rule.tier != tier) continue;
+      found = rule.terms;
+      if (found == expected) return;
     }
-    out_.push_back({what + ", by the policy", expected, found});
+    out_.push_back(
+        {"rule " + rule_name(id, tier) + " of the verdict inside, by the policy", expected, found});
   }
 
-  static bool within(double low, double high, std::optional<double> min,
-                     std::optional<double> max) {
-    return !(min && low < *min) && !(max && high > *max);
+  // Of those that hold the candidate to the base; of one run, to its reference cell.
+  bool is_level_rule(const RuleInside& rule) const {
+    const Against against = between_runs_ ? Against::kBase : Against::kReference;
+    const std::vector<Tier> tiers = tiers_of(policy_);
+    return std::ranges::any_of(
+        tiers, [&](const Tier& t) { return level_rule(t.level, against).id == rule.id; });
   }
 
-  // Nothing: a figure or a bound without end, which JSON writes as null.
-  std::optional<bool> keeps_to_limits(const Json& rule, const Json& figure) const {
-    const auto min = number(rule, "min"), max = number(rule, "max");
-    if (word(figure, "state") != name(FigureState::kKnown)) return false;
-    const std::optional<double> value = number(figure, "value");
-    if (!value) return std::nullopt;
-    if (!within(*value, *value, min, max)) return false;
-    if (word(rule, "confidence") != name(Confidence::kBound)) return true;
-    const auto low = number(figure, "low_bound95"), high = number(figure, "high_bound95");
-    if ((min && !low) || (max && !high)) return std::nullopt;
-    return within(low.value_or(*value), high.value_or(*value), min, max);
+  bool is_own_rule(const RuleInside& rule) const {
+    return std::ranges::any_of(policy_.rules,
+                               [&](const Rule& r) { return json_text(r.id) == rule.id; });
   }
 
-  void hold_units(const Json& rule) {
-    const Json& units = member(rule, "units");
-    if (!units.is_array()) member(Json(), "units");
-    for (const Json& unit : units) {
-      const std::optional<bool> holds = keeps_to_limits(rule, member(unit, "figure"));
-      if (holds) hold_unit(rule, unit, *holds);
+  // A level that no request was held to lets nothing pass.
+  void hold_that_something_was_judged() {
+    if (outcome_ != Outcome::kPass && outcome_ != Outcome::kWarn) return;
+    const bool any = std::ranges::any_of(rules_, [&](const RuleInside& rule) {
+      return is_level_rule(rule) && !rule.result.units.empty();
+    });
+    if (!any)
+      out_.push_back({"what the rules of the verdict inside looked at", "something", std::nullopt});
+  }
+
+  void hold_units(const RuleInside& rule) {
+    for (const RuleUnit& unit : rule.result.units) {
+      RuleUnit again{.unit = unit.unit, .figure = unit.figure};
+      judge_unit(rule.result.rule, again);
+      const std::string what = "unit " + unit.unit + " of rule " + rule_name(rule.id, rule.tier) +
+                               " of the verdict inside, by its figure";
+      if (again.holds != unit.holds)
+        out_.push_back({what, again.holds ? "holds" : "does not hold",
+                        unit.holds ? "holds" : "does not hold"});
+      if (again.outcome != unit.outcome)
+        out_.push_back({what + ": outcome", name(again.outcome), name(unit.outcome)});
     }
   }
 
-  void hold_unit(const Json& rule, const Json& unit, bool holds) {
-    const std::string what = "unit " + word(unit, "unit") + " of rule " +
-                             rule_name(word(rule, "rule"), word(rule, "tier")) +
-                             " of the verdict inside, by its figure";
-    if (member(unit, "holds") != holds)
-      out_.push_back({what, holds ? "holds" : "does not hold", member(unit, "holds").dump()});
-    const bool informs = word(rule, "severity") == name(Severity::kInfo);
-    if (!holds && !informs && word(unit, "outcome") == name(Outcome::kPass))
-      out_.push_back({what, "no pass", "pass"});
+  // The worst of its units, unless an override of the policy lets the whole rule through.
+  void hold_outcome(const RuleInside& rule) {
+    Outcome expected = Outcome::kPass;
+    for (const RuleUnit& unit : rule.result.units) {
+      if (precedence(unit.outcome) > precedence(expected)) expected = unit.outcome;
+    }
+    const bool overridden = std::ranges::any_of(policy_.overrides, [&](const Override& o) {
+      return json_text(o.rule) == rule.id && o.cell.empty() && o.prompt.empty() &&
+             json_text(o.reason) == rule.let_through;
+    });
+    if (!rule.let_through.empty() && !overridden)
+      out_.push_back({called(rule) + ", let through by the policy", "no", "yes"});
+    if (overridden) expected = Outcome::kPass;
+    if (rule.result.outcome != expected)
+      out_.push_back({called(rule) + ", by its units", name(expected), name(rule.result.outcome)});
+    // What a level's rule could not judge is told cell by cell, and an override may let that
+    // through.
+    const bool decides = expected == Outcome::kFail || is_own_rule(rule);
+    if (decides && precedence(outcome_) < precedence(expected))
+      out_.push_back({"outcome of the verdict inside, by rule " + rule_name(rule.id, rule.tier),
+                      name(expected), name(outcome_)});
   }
 
-  const Json& verdict_;
-  const std::string& where_;
+  const Policy& policy_;
+  bool between_runs_;
+  Outcome outcome_ = Outcome::kPass;
+  std::vector<RuleInside> rules_;
   std::vector<Disagreement> out_;
 };
 
@@ -159,7 +267,7 @@ bool is_between_runs(const Json& verdict) {
 
 std::vector<Disagreement> rules_unlike_policy(const Json& verdict, const Policy& policy,
                                               const std::string& where) {
-  return RulesCheck(verdict, where).check(policy);
+  return RulesCheck(verdict, policy, where).check();
 }
 
 }  // namespace isobit

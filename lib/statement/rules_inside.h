@@ -1,6 +1,6 @@
-// The rules in a verdict, held against the policy that they follow from and against their own
-// figures: a rule that was left out, a bound that was moved, a unit that keeps to a limit which its
-// figure breaks.
+// The rules in a verdict, held against the policy that they follow from and judged again by their
+// own figures: a rule that was left out, a bound that was moved, a unit that keeps to a limit which
+// its figure breaks, a failure that the verdict does not show.
 #pragma once
 
 #include <string>

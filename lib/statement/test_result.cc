@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 #include "base/error.h"
 #include "gate/policy_file.h"
@@ -13,6 +14,7 @@ namespace isobit {
 namespace {
 
 constexpr const char* kJsonType = "application/json";
+constexpr const char* kFingerprintSuffix = "/fingerprint";
 
 Resource resource_of(const std::string& name, const std::string& sha256) {
   Resource out;
@@ -64,11 +66,20 @@ void add_subject(const Resource& subject, std::vector<Resource>& out) {
 }  // namespace
 
 std::string run_resource_name(const std::string& run_id) {
-  return "run/" + run_id;
+  return kRunPrefix + run_id;
 }
 
 std::string fingerprint_resource_name(const std::string& run_id) {
-  return "run/" + run_id + "/fingerprint";
+  return run_resource_name(run_id) + kFingerprintSuffix;
+}
+
+NamedRun named_run(const std::string& resource_name) {
+  if (!resource_name.starts_with(kRunPrefix)) return {};
+  std::string id = resource_name.substr(std::string_view(kRunPrefix).size());
+  const bool is_fingerprint = id.ends_with(kFingerprintSuffix);
+  if (is_fingerprint) id.resize(id.size() - std::string_view(kFingerprintSuffix).size());
+  if (id.find('/') != std::string::npos) return {};
+  return {.id = std::move(id), .is_fingerprint = is_fingerprint};
 }
 
 std::vector<Resource> model_files(const Fingerprint& fingerprint) {

@@ -28,9 +28,17 @@ struct TestResultInput {
 // Throws Error(usage) for two subjects of one name and two contents.
 InTotoStatement test_result_statement(const TestResultInput& input);
 
-// How statements name a run and a fingerprint.
+// How statements name a run and a fingerprint: "run/ID", "run/ID/fingerprint".
+inline constexpr const char* kRunPrefix = "run/";
 std::string run_resource_name(const std::string& run_id);
 std::string fingerprint_resource_name(const std::string& run_id);
+
+// What such a name names; of all other names the id is empty.
+struct NamedRun {
+  std::string id;
+  bool is_fingerprint = false;
+};
+NamedRun named_run(const std::string& resource_name);
 
 // The files of a model, with the SHA-256 that hubs publish: items "file.NAME.sha256".
 std::vector<Resource> model_files(const Fingerprint& fingerprint);

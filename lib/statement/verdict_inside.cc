@@ -9,6 +9,7 @@
 #include "gate/policy_file.h"
 #include "report/untrusted_text.h"
 #include "statement/rules_inside.h"
+#include "statement/test_result.h"
 
 namespace isobit {
 namespace {
@@ -146,11 +147,6 @@ void hold_verdict(const Json& verdict, const VerdictFacts& facts, Holding& holdi
   const std::string outcome = name(facts.outcome);
   holding.text("outcome of the verdict inside, by its reasons", name(decided_by(facts.reasons)),
                outcome);
-  for (const auto& rule : facts.rules) {
-    if (rule.outcome == Outcome::kFail && is_good(facts.outcome))
-      holding.out.push_back(
-          {"outcome of the verdict inside, by rule " + rule.name, "fail", outcome});
-  }
   const std::string begin = upper(outcome) + " at level " + std::to_string(facts.level);
   const std::string sentence = verdict.contains("sentence") && verdict["sentence"].is_string()
                                    ? verdict["sentence"].get<std::string>()
@@ -158,22 +154,17 @@ void hold_verdict(const Json& verdict, const VerdictFacts& facts, Holding& holdi
   holding.text("sentence of the verdict inside", begin, sentence.substr(0, begin.size()));
 }
 
-// The id in "run/ID" or "run/ID/fingerprint"; empty for other names.
-std::string run_id_of(const std::string& resource, bool of_fingerprint) {
-  constexpr std::string_view kBegin = "run/", kEnd = "/fingerprint";
-  if (!resource.starts_with(kBegin) || resource.ends_with(kEnd) != of_fingerprint) return {};
-  const size_t n_end = of_fingerprint ? kEnd.size() : 0;
-  if (resource.size() < kBegin.size() + n_end) return {};
-  return resource.substr(kBegin.size(), resource.size() - kBegin.size() - n_end);
-}
-
 // The one run in a list, with the one fingerprint of it; or none at all.
 void hold_run(const std::string& role, const std::vector<Resource>& resources, bool is_needed,
               Holding& holding) {
   std::vector<std::string> runs, fingerprints;
   for (const Resource& r : resources) {
-    if (auto id = run_id_of(r.name, false); !id.empty()) runs.push_back(std::move(id));
-    if (auto id = run_id_of(r.name, true); !id.empty()) fingerprints.push_back(std::move(id));
+    if (!r.name.starts_with(kRunPrefix)) continue;
+    const NamedRun named = named_run(r.name);
+    if (named.id.empty())
+      holding.out.push_back({"'" + r.name + "', as the name of a run", "run/ID", std::nullopt});
+    else
+      (named.is_fingerprint ? fingerprints : runs).push_back(named.id);
   }
   const size_t n_expected = is_needed ? 1 : 0;
   if (runs.size() != n_expected)
@@ -199,6 +190,19 @@ void hold_runs(const std::vector<Resource>& subjects, const std::vector<Resource
   hold_run("base run", configuration, is_between_runs(verdict), holding);
   hold_names(subjects, holding);
   hold_names(configuration, holding);
+}
+
+// As of a day on which no override had expired, where the statement names a day.
+void hold_day(const Resource& verdict, const Policy& policy, Holding& holding) {
+  if (!verdict.annotations.contains("isobit_now")) return;
+  const Json& now = verdict.annotations["isobit_now"];
+  const auto day = now.is_string() ? parse_date(now.get<std::string>()) : std::nullopt;
+  if (!day) holding.out.push_back({"isobit_now", "a day", now.dump()});
+  for (const Override& o : policy.overrides) {
+    if (day && o.expires < *day)
+      holding.out.push_back({"isobit_now, by an override of the policy inside: at most",
+                             date_text(o.expires), date_text(*day)});
+  }
 }
 
 Policy policy_inside(const std::string& text, const std::string& where) {
@@ -264,6 +268,7 @@ std::vector<Disagreement> disagreements_inside(const InTotoStatement& statement,
   for (Disagreement& d : rules_unlike_policy(verdict, asked, at))
     holding.out.push_back(std::move(d));
   hold_runs(statement.subjects, configuration, verdict, holding);
+  hold_day(*resource, asked, holding);
   holding.value("level of the policy inside", facts.level, verdict.value("policy", Json::object()),
                 "level");
   holding.value("isobit_outcome, by the verdict inside", name(facts.outcome), resource->annotations,

@@ -314,12 +314,24 @@ class BadBundles(BundleTest):
 
         for n, finish, steps, words in ((0, "stop_token", True, "prompt 0: has no tokens"), (1, "stop_token", False, "ended at a stop token, and its last token"),
                                         (1, "stop_token", True, "ended at a stop token, and its last token"), (1, "stop_string", True, "ended at a stop string, and its request has none"),
-                                        (1, "length", False, "its 1 tokens and 1 pieces of the prompt take 1")):
+                                        (1, "length", True, "has 1 tokens and ended at its length")):
             with self.subTest(n=n, finish=finish, steps=steps):
                 self.assert_no_evidence(self.forged("cut.isobit.tar", cut(n, finish, steps)), words)
-        # Shorter than was asked for, with nothing to contradict it: then nothing could be compared.
-        short = self.forged("short.isobit.tar", cut(1, "length", True))
-        self.isobit("gate", short, short, expect=4)
+
+    def test_rows_that_contradict_themselves_are_refused(self):
+        run = self.one_bundle()
+        samples = f"runs/{run}/samples.jsonl"
+
+        def other_token(sample):
+            sample["tokens"][0] = 999
+
+        def no_margin(sample):
+            sample["margins"] = [0] * len(sample["margins"])
+
+        for change, words in ((other_token, "position 0 has token 999"), (no_margin, "position 0 has a margin of 0.000000"),
+                              (lambda s: s["scheduling"].update(prefill_chunks_tokens=[1]), "computed a prompt of 1 tokens"), (lambda s: s.update(request_id="other"), "is said to answer 'other'")):
+            with self.subTest(words):
+                self.assert_no_evidence(self.forged("row.isobit.tar", lambda m, change=change: m.update({samples: edited_lines(m[samples], change)})), words)
 
     def test_a_cell_that_only_says_that_it_was_exercised_is_refused(self):
         run = self.one_bundle()

@@ -222,6 +222,36 @@ class Statements(StatementTest):
             findings = self.findings(self.verify(forged, "x.isobit.tar", expect=1))
             self.assertEqual(findings[f"{self.again(good)}: {where}"], "differs")
 
+    def test_runs_are_found_by_their_digest_and_have_the_name_they_were_recorded_under(self):
+        self.isobit("store", "export", "latest~1", "latest", "-o", "x.isobit.tar", "--store", self.store, expect=0)
+        self.gate()
+        text = self.read("s.json").decode()
+        statement = json.loads(text)
+        candidate = statement["subject"][0]["name"]
+        base = self.again(statement).split(" from ")[1].split(" and ")[0]
+        for names in ([candidate], [base], [candidate, base]):
+            renamed = text
+            for i, name in enumerate(names):
+                renamed = renamed.replace(f'"{name}', f'"run/{i}fffffffffff')
+            findings = self.findings(self.verify(self.write("renamed.json", renamed), "x.isobit.tar", expect=1))
+            self.assertEqual([findings[f"name of {name}"] for name in names], ["differs"] * len(names))
+            self.assertEqual([f for what, f in findings.items() if "computed again" in what], ["same"])
+
+    def test_a_redacted_run_beside_a_plain_one_is_verified_from_both(self):
+        self.run_audit("--axis", "load.concurrency=1,8", "--redact")
+        for pair in (["latest~1", "latest"], ["latest", "latest~1"]):
+            self.isobit("gate", *pair, "--store", self.store, "--statement", "s.json", expect=0)
+            self.isobit("store", "export", *pair, "-o", "r.isobit.tar", "--store", self.store, expect=0)
+            findings = self.findings(self.verify("s.json", "r.isobit.tar"))
+            self.assertEqual([f for what, f in findings.items() if "computed again" in what or what.startswith("run/")], ["same"] * 5)
+
+    def test_an_interrupted_run_is_verified_as_it_was_recorded(self):
+        self.run_audit("--axis", "load.concurrency=1,8", "--max-requests", "3", expect=8)
+        self.gate(expect=8)
+        self.isobit("store", "export", "latest~1", "latest", "-o", "x.isobit.tar", "--store", self.store, expect=0)
+        findings = self.findings(self.verify("s.json", "x.isobit.tar"))
+        self.assertEqual([f for what, f in findings.items() if "computed again" in what or what.startswith("run/")], ["same"] * 5)
+
     def again(self, statement):
         base = next(c["name"] for c in statement["predicate"]["configuration"] if c["name"].startswith("run/"))
         return f"verdict.json, computed again from {base} and {statement['subject'][0]['name']}"
@@ -244,7 +274,7 @@ class Statements(StatementTest):
             verdict["rules"][0]["units"][0]["figure"]["value"] = 0.5
 
         for change, what in ((without("same-tokens"), "rule same-tokens of the verdict inside, by the policy"), (without("suspicious-flips"), "rule suspicious-flips of the verdict inside"),
-                             (without("few"), "rule few of the verdict inside"), (bound, "rule few of the verdict inside"), (no_units, "what it looked at"), (does_not_hold, "unit reference of rule same-tokens")):
+                             (without("few"), "rule few of the verdict inside"), (bound, "rule few of the verdict inside"), (no_units, "what the rules of the verdict inside looked at"), (does_not_hold, "unit reference of rule same-tokens")):
             with self.subTest(what):
                 findings = self.findings(self.verify(self.forged_verdict(good, change), expect=1))
                 self.assertTrue(any(what in name and finding in ("differs", "missing") for name, finding in findings.items()), findings)
@@ -256,7 +286,8 @@ class Statements(StatementTest):
         for change in (
             lambda s: s["subject"].remove(run), lambda s: s["subject"].append(run), lambda s: s["subject"][0].update(name="run/0123456789abcdef"),
             lambda s: s["subject"].pop(1), lambda s: s["predicate"]["configuration"].remove(base), lambda s: s["subject"].append(dict(s["subject"][2], digest=run["digest"])),
-            lambda s: s["predicate"]["configuration"].append(dict(base, name="run/0123456789abcdef")),
+            lambda s: s["predicate"]["configuration"].append(dict(base, name="run/0123456789abcdef")), lambda s: s["subject"].insert(0, dict(run, name="run/")),
+            lambda s: s["predicate"]["configuration"].insert(0, dict(run, name="run/")),
         ):
             statement = json.loads(json.dumps(good))
             change(statement)

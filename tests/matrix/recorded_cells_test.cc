@@ -57,11 +57,15 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+void put_token(TracePosition& row, int32_t token) {
+  row.token_id = row.top[0].token_id = token;
+}
+
 // Ends it at a stop token after `n` tokens, with facts that fit.
 void stop_after(Trace& trace, size_t n, int32_t stop_token) {
   trace.scheduling.n_steps -= static_cast<int32_t>(trace.positions.size() - n);
   trace.positions.resize(n);
-  trace.positions.back().token_id = stop_token;
+  put_token(trace.positions.back(), stop_token);
   trace.finish_reason = FinishReason::kStopToken;
 }
 
@@ -86,7 +90,8 @@ TEST_CASE("runs of every kind of cell contradict nothing") {
 TEST_CASE("answers that were cut say so by their steps, their ending or their length") {
   const Recorded clean = record(grid({"load.concurrency=1,4"}), prompts({9, 12, 30}));
   REQUIRE(faults(clean).empty());
-  CHECK(has(fault_after(clean, [](Trace& t) { t.positions.pop_back(); }), "take 7"));
+  CHECK(has(fault_after(clean, [](Trace& t) { t.positions.pop_back(); }),
+            "has 7 tokens and ended at its length, asked for were 8"));
   CHECK(fault_after(clean, [](Trace& t) { t.positions.clear(); }) ==
         "cell 'reference', repeat 0, prompt 0: has no tokens and says that it ended well");
   CHECK(has(fault_after(clean, [](Trace& t) { t.positions.push_back(t.positions.back()); }),
@@ -96,11 +101,72 @@ TEST_CASE("answers that were cut say so by their steps, their ending or their le
   CHECK(has(fault_after(clean, [](Trace& t) { t.finish_reason = FinishReason::kStopToken; }),
             "ended at a stop token, and its last token"));
   CHECK(has(fault_after(clean, [](Trace& t) { stop_after(t, 4, 12); }), "last token 12 is none"));
-  CHECK(has(fault_after(clean, [](Trace& t) { t.positions[2].token_id = kEos; }),
+  CHECK(has(fault_after(clean, [](Trace& t) { put_token(t.positions[2], kEos); }),
             "goes on past the stop token 7777 at position 2"));
   CHECK(has(fault_after(
                 clean, [](Trace& t) { ++t.scheduling.n_steps; }, true),
             "prompt 0: took"));
+}
+
+TEST_CASE("rows whose token, logprob, margin and alternatives contradict one another are told") {
+  const Recorded clean = record(grid({"load.concurrency=1,4"}), prompts({9, 12, 30}));
+  const auto row_fault = [&](const std::function<void(TracePosition&)>& change) {
+    return fault_after(clean, [&](Trace& t) { change(t.positions[3]); });
+  };
+  CHECK(has(row_fault([](TracePosition& p) { p.margin = *p.margin + 0.5F; }),
+            "position 3 has a margin of"));
+  CHECK(has(row_fault([](TracePosition& p) { p.token_id = p.top[1].token_id; }), "two logprobs"));
+  CHECK(has(row_fault([](TracePosition& p) {
+              p.token_id = p.top[1].token_id;
+              p.logprob = p.top[1].logprob;
+            }),
+            "at temperature 0, and another is likelier"));
+  CHECK(has(row_fault([](TracePosition& p) { p.token_id = 999999; }), "does not list it"));
+  CHECK(
+      has(row_fault([](TracePosition& p) { p.top.push_back(p.top.back()); }), "asked for were 5"));
+  CHECK(has(row_fault([](TracePosition& p) { p.top[2] = p.top[1]; }), "an alternative twice"));
+  CHECK(has(row_fault([](TracePosition& p) { std::swap(p.top[2], p.top[3]); }),
+            "a likelier alternative"));
+  CHECK(row_fault([](TracePosition& p) { p.margin.reset(); }).empty());
+  CHECK(row_fault([](TracePosition& p) { p.top.clear(); }).empty());
+  CHECK(row_fault([](TracePosition& p) { p.margin = *p.margin + 1e-6F; }).empty());
+  CHECK(fault_after(clean, [](Trace& t) {
+          t.positions[3].margin = 77;
+          t.non_finite = true;  // then its scores are none
+        }).empty());
+}
+
+TEST_CASE("what was asked for may be another token than the likeliest") {
+  std::vector<Request> requests = prompts({9, 12, 30});
+  const auto after_second = [&](const std::function<void(Sampling&)>& ask) {
+    std::vector<Request> asked = requests;
+    ask(asked[0].sampling);
+    return fault_after(record(grid({"load.concurrency=1,4"}), asked), [](Trace& t) {
+      t.positions[3].token_id = t.positions[3].top[1].token_id;
+      t.positions[3].logprob = t.positions[3].top[1].logprob;
+    });
+  };
+  CHECK(!after_second([](Sampling&) {}).empty());
+  CHECK(after_second([](Sampling& s) { s.temperature = 0.7; }).empty());
+  CHECK(after_second([](Sampling& s) { s.repetition_penalty = 1.2; }).empty());
+  CHECK(after_second([](Sampling& s) { s.frequency_penalty = 0.1; }).empty());
+  CHECK(after_second([](Sampling& s) { s.presence_penalty = 0.1; }).empty());
+  CHECK(after_second([](Sampling& s) { s.logit_bias = {{5, 1.0}}; }).empty());
+}
+
+TEST_CASE("scheduling facts that are more than their whole are told") {
+  const Recorded clean = record(grid({"load.concurrency=1,4"}), prompts({9, 12, 30}));
+  const auto fact_fault = [&](const std::function<void(SchedulingFacts&)>& change) {
+    return fault_after(clean, [&](Trace& t) { change(t.scheduling); });
+  };
+  CHECK(has(fact_fault([](SchedulingFacts& f) { f.min_batch_requests = 99; }),
+            "more than the whole"));
+  CHECK(has(fact_fault([](SchedulingFacts& f) { f.n_mixed_steps = 99; }), "more than the whole"));
+  CHECK(has(fact_fault([](SchedulingFacts& f) { f.prefill_chunks_tokens = {1}; }),
+            "a prompt of 1 tokens, it has 9"));
+  CHECK(has(fact_fault([](SchedulingFacts& f) { f.n_steps = 0; }), "took part in 0 steps"));
+  CHECK(has(fault_after(clean, [](Trace& t) { t.request_id = "p2"; }),
+            "is said to answer 'p2', its prompt is 'p0'"));
 }
 
 TEST_CASE("an answer may end early where a stop token or string says so") {
@@ -112,10 +178,12 @@ TEST_CASE("an answer may end early where a stop token or string says so") {
   CHECK(fault_after(clean, [](Trace& t) { stop_after(t, 1, 6666); }).empty());
   CHECK(fault_after(clean, [](Trace& t) { stop_after(t, 4, 55); }).empty());
   CHECK(fault_after(clean, [](Trace& t) { t.finish_reason = FinishReason::kStopString; }).empty());
+  CHECK(
+      has(fault_after(clean, [](Trace& t) { t.text += "the end"; }), "goes on past a stop string"));
   requests[0].stop.ignore_eos = true;
   const Recorded deaf = record(grid({"load.concurrency=1,4"}), requests);
   CHECK(has(fault_after(deaf, [](Trace& t) { stop_after(t, 4, kEos); }), "7777 is none"));
-  CHECK(fault_after(deaf, [](Trace& t) { t.positions[2].token_id = kEos; }).empty());
+  CHECK(fault_after(deaf, [](Trace& t) { put_token(t.positions[2], kEos); }).empty());
 }
 
 TEST_CASE("what an answer that broke off, or whose ids are digests, cannot show is not asked") {
@@ -131,7 +199,7 @@ TEST_CASE("what an answer that broke off, or whose ids are digests, cannot show 
   CHECK(fault_after(redacted, [](Trace& t) { stop_after(t, 4, 12); }).empty());
   CHECK(has(fault_after(redacted, [](Trace& t) { t.positions.clear(); }), "has no tokens"));
   CHECK(fault_after(clean, [](Trace& t) {
-          t.positions.resize(2);  // computed twice, in part
+          t.scheduling.n_steps += 5;  // computed twice, in part
           t.scheduling.n_preemptions = 1;
         }).empty());
 }
@@ -143,7 +211,8 @@ TEST_CASE("a cell was exercised only if each repeat of it shows that") {
   REQUIRE(faults(clean).empty());
   Recorded edited = clean;
   for (SampleRecord& s : edited.run.samples) {
-    if (s.cell_index == 1 && s.repeat == 1) s.trace.scheduling.max_batch_requests = 1;
+    SchedulingFacts& facts = s.trace.scheduling;
+    if (s.cell_index == 1 && s.repeat == 1) facts.min_batch_requests = facts.max_batch_requests = 1;
   }
   CHECK(faults(edited) == std::vector<std::string>{
                               "cell 'load.concurrency=4', repeat 1: is said to be exercised, but "

@@ -36,6 +36,8 @@ RuleResult kept(const Rule& rule, double value) {
   unit.figure.value = value;
   unit.figure.low_bound95 = std::max(0.0, value - 0.01);
   unit.figure.high_bound95 = value + 0.01;
+  judge_unit(rule, unit);
+  out.outcome = unit.outcome;
   return out;
 }
 
@@ -44,9 +46,12 @@ Json good() {
   Verdict verdict;
   verdict.policy = asked();
   verdict.rules = {kept(level_rule(asked().level, Against::kBase), 0),
-                   kept(suspicious_rule(Against::kBase), 0), kept(asked().rules[0], 0.005),
-                   kept(asked().rules[1], 0.95), kept(asked().rules[2], 3)};
-  verdict.rules[4].units[0].holds = false;
+                   kept(suspicious_rule(Against::kBase), 0),
+                   kept(asked().rules[0], 0.005),
+                   kept(asked().rules[1], 0.95),
+                   kept(asked().rules[2], 3),
+                   kept(level_rule(asked().level, Against::kReference), 0),
+                   kept(suspicious_rule(Against::kReference), 0)};
   return verdict_json(verdict);
 }
 
@@ -76,7 +81,9 @@ TEST_CASE("a verdict's rules as the gate wrote them are those of its policy") {
 }
 
 TEST_CASE("a rule that the policy asks for and that is gone is named") {
-  const Words names = {"same-tokens", "suspicious-flips", "few-flips", "same-words", "told"};
+  const Words names = {
+      "same-tokens",        "suspicious-flips",       "few-flips", "same-words", "told",
+      "same-tokens-loaded", "suspicious-flips-loaded"};
   for (size_t i = 0; i < names.size(); ++i) {
     CAPTURE(names[i]);
     CHECK(found_after([&](Json& rules) { rules.erase(i); }) ==
@@ -84,7 +91,7 @@ TEST_CASE("a rule that the policy asks for and that is gone is named") {
   }
   const auto gone = rules_unlike_policy({{"rules", Json::array()}, {"outcome", "pass"}},
                                         level_policy(Level::kBitwise), "v");
-  REQUIRE(gone.size() == 2);
+  REQUIRE(gone.size() == 3);  // two rules, and nothing was looked at
   CHECK(!gone[0].found);
   CHECK(gone[0].expected.starts_with("bit_mismatch_rate by "));
 }
@@ -111,15 +118,21 @@ TEST_CASE("a rule whose terms were changed is named with both") {
 }
 
 TEST_CASE("a unit that its own figure contradicts is named") {
-  const Words few = {"unit u of rule few-flips of the verdict inside, by its figure"};
-  CHECK(found_after([](Json& rules) { unit(rules, 2)["holds"] = false; }) == few);
+  const std::string few = "unit u of rule few-flips of the verdict inside, by its figure";
+  CHECK(found_after([](Json& rules) { unit(rules, 2)["holds"] = false; }) == Words{few});
+  for (const char* outcome : {"warn", "fail", "inconclusive"}) {
+    CAPTURE(outcome);
+    CHECK(found_after([&](Json& rules) { unit(rules, 2)["outcome"] = outcome; }).front() ==
+          few + ": outcome");
+  }
   const auto with = [&](const char* key, const Json& value) {
     return found_after([&](Json& rules) { unit(rules, 2)["figure"][key] = value; });
   };
-  const Words twice = {few[0], few[0]};  // it holds, and it passes
-  CHECK(with("value", 0.03) == twice);
-  CHECK(with("high_bound95", 0.03) == twice);
-  CHECK(with("state", "nothing") == twice);
+  const Words both = {few, few + ": outcome"};  // it holds, and it passes
+  CHECK(with("value", 0.03) == both);
+  CHECK(with("value", Json()) == both);
+  CHECK(with("high_bound95", 0.03) == both);
+  CHECK(with("state", "nothing") == both);
   CHECK(with("low_bound95", 0.0).empty());
   CHECK(with("high_bound95", Json()).empty());  // without end: nobody can tell
   CHECK(found_after([](Json& rules) { unit(rules, 3)["figure"]["value"] = 0.5; }).size() == 2);
@@ -127,30 +140,72 @@ TEST_CASE("a unit that its own figure contradicts is named") {
         Words{"unit u of rule told of the verdict inside, by its figure"});
 }
 
-TEST_CASE("a level's rule that looked at nothing lets nothing pass") {
-  CHECK(found_after([](Json& rules) { rules[0]["units"] = Json::array(); }) ==
-        Words{"rule same-tokens of the verdict inside: what it looked at"});
+TEST_CASE("a rule's outcome is the worst of its units', and the verdict's no better") {
+  const auto fails = [](Json& rules) {
+    unit(rules, 0)["holds"] = false;
+    unit(rules, 0)["outcome"] = "fail";
+    unit(rules, 0)["figure"]["value"] = 1;
+  };
+  const std::string rule = "rule same-tokens of the verdict inside, by its units";
+  const std::string verdict = "outcome of the verdict inside, by rule same-tokens";
+  CHECK(found_after(fails) == Words{rule, verdict});
+  const auto admitted = [&](Json& rules) {
+    fails(rules);
+    rules[0]["outcome"] = "fail";
+  };
+  CHECK(found_after(admitted) == Words{verdict});
+  const std::string let = "rule same-tokens of the verdict inside, let through by the policy";
+  CHECK(found_after([&](Json& rules) {
+          fails(rules);
+          rules[0]["let_through"] = "x";
+        }) == Words{let, rule, verdict});
+  Policy lenient = asked();
+  Override& o = lenient.overrides.emplace_back();
+  o.rule = "same-tokens";
+  o.reason = "x";
+  Json json = good();
+  fails(json["rules"]);
+  json["rules"][0]["let_through"] = "x";
+  CHECK(found(json, lenient).empty());
+  json["rules"][0]["let_through"] = "y";
+  CHECK(found(json, lenient).size() == 3);
+}
+
+TEST_CASE("a level that nothing was held to lets nothing pass") {
+  const auto empty = [](Json& rules) {
+    rules[0]["units"] = Json::array();  // the candidate's own cells make up for nothing
+  };
+  CHECK(found_after(empty) == Words{"what the rules of the verdict inside looked at"});
   Json verdict = good();
   verdict["outcome"] = "inconclusive";
-  verdict["rules"][0]["units"] = Json::array();
+  empty(verdict["rules"]);
   CHECK(found(verdict).empty());
 }
 
 TEST_CASE("each tier brings the rule of its level") {
   const Policy policy = read_policy(
-      R"({"name": "p", "level": 1, "tiers": [{"name": "legal", "tags": ["legal"], "level": 2}, {"name": "rest", "level": 1}]})",
+      R"({"name": "p", "level": 1, "tiers": [{"name": "legal", "tags": ["legal"], "level": 2}]})",
       "p");
   Verdict verdict;
   verdict.policy = policy;
-  verdict.rules = {kept(level_rule(Level::kBitwise, Against::kBase), 0),
-                   kept(level_rule(Level::kRequestReproducible, Against::kBase), 0),
-                   kept(suspicious_rule(Against::kBase), 0)};
-  verdict.rules[0].tier = "legal";
-  verdict.rules[1].tier = "rest";
-  Json json = verdict_json(verdict);
+  for (const Against against : {Against::kBase, Against::kReference}) {
+    verdict.rules.push_back(kept(level_rule(Level::kBitwise, against), 0));
+    verdict.rules.back().tier = "legal";
+    verdict.rules.push_back(kept(level_rule(Level::kRequestReproducible, against), 0));
+    verdict.rules.back().tier = "other requests";
+    verdict.rules.push_back(kept(suspicious_rule(against), 0));
+  }
+  const Json json = verdict_json(verdict);
   CHECK(found(json, policy).empty());
-  json["rules"].erase(0);
-  CHECK(found(json, policy) == Words{"rule legal/same-bits of the verdict inside, by the policy"});
+  const Words names = {
+      "legal/same-bits",        "other requests/same-tokens",        "suspicious-flips",
+      "legal/same-bits-loaded", "other requests/same-tokens-loaded", "suspicious-flips-loaded"};
+  for (size_t i = 0; i < names.size(); ++i) {
+    Json less = json;
+    less["rules"].erase(i);
+    CHECK(found(less, policy) ==
+          Words{"rule " + names[i] + " of the verdict inside, by the policy"});
+  }
 }
 
 TEST_CASE("rules without the members that are read are damaged") {
@@ -165,7 +220,6 @@ TEST_CASE("rules without the members that are read are damaged") {
     CAPTURE(key);
     Json verdict = good();
     unit(verdict["rules"], 0).erase(key);
-    if (std::string(key) == "outcome") unit(verdict["rules"], 0)["figure"]["value"] = 1;
     CHECK_THROWS_AS(static_cast<void>(found(verdict)), Error);
   }
 }

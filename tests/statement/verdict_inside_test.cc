@@ -26,15 +26,15 @@ Verdict verdict_of(Outcome outcome) {
   verdict.sentence = word + " at level 1: it is so";
   RuleResult& rule = verdict.rules.emplace_back();
   rule.rule = level_rule(verdict.level, Against::kReference);
-  rule.outcome = outcome;
   RuleUnit& unit = rule.units.emplace_back();
   unit.unit = "load.concurrency=8";
-  unit.outcome = outcome;
-  unit.holds = outcome == Outcome::kPass;
-  if (unit.holds) unit.figure.state = FigureState::kKnown;  // none of them
+  unit.figure.state = FigureState::kKnown;
+  unit.figure.value = outcome == Outcome::kFail ? 0.5 : 0;
+  judge_unit(rule.rule, unit);
+  rule.outcome = unit.outcome;
   verdict.rules.emplace_back().rule = suspicious_rule(Against::kReference);
   if (outcome != Outcome::kPass)
-    verdict.reasons.push_back({outcome, "same-tokens", "for a reason"});
+    verdict.reasons.push_back({outcome, verdict.rules[0].rule.id, "for a reason"});
   return verdict;
 }
 
@@ -150,6 +150,24 @@ TEST_CASE("the runs that a statement is about are named once, each with its fing
   s.predicate["configuration"].push_back(
       {{"name", "notes"}, {"digest", {{"sha256", std::string(64, '1')}}}});
   CHECK(found(s) == std::vector<std::string>{"notes, which is there once"});
+}
+
+TEST_CASE("the day that a statement names is one, and no override had expired on it") {
+  const auto with_now = [](const Json& now) {
+    InTotoStatement s = statement_of(Outcome::kPass);
+    resource(s, "verdict.json")["annotations"]["isobit_now"] = now;
+    return s;
+  };
+  CHECK(found(with_now("2026-01-31")).empty());
+  for (const Json& now : {Json("banana"), Json(5), Json(), Json::array()})
+    CHECK(found(with_now(now)) == std::vector<std::string>{"isobit_now"});
+  InTotoStatement s = with_now("2026-01-31");
+  edit_verdict(s, [&](Json& v) {
+    v["policy"]["overrides"] = {
+        {{"rule", "same-tokens-loaded"}, {"reason", "known"}, {"expires", "2026-01-30"}}};
+    put(s, "policy.json", canonical_json(v["policy"]));
+  });
+  CHECK(tells(s, "isobit_now, by an override of the policy inside: at most"));
 }
 
 TEST_CASE("a policy that is not the verdict's is named") {

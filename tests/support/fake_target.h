@@ -217,7 +217,8 @@ class FakeTarget : public Target {
     Hash128& hash = p.logits_hash.emplace();
     for (size_t i = 0; i < hash.size(); ++i) hash[i] = static_cast<uint8_t>(mix(state, i));
     for (int32_t k = 0; k < n_top; ++k)
-      p.top.push_back({(p.token_id + k) % 1000, p.logprob - static_cast<float>(k)});
+      p.top.push_back({(p.token_id + k) % 1000,
+                       k == 0 ? p.logprob : p.logprob - *p.margin - static_cast<float>(k - 1)});
     return p;
   }
 
