@@ -108,8 +108,9 @@ VerdictFinding verdict_again(const InTotoStatement& statement, const std::vector
   const RunRecord* base = of_base ? find(given, *of_base) : nullptr;
   if (!candidate || (of_base && !base)) return out;
   const Policy policy = read_policy(*policy_text->content, where + ": " + kPolicyResource);
-  const Verdict again = base ? gate_runs(*base, *candidate, policy, day_of(*verdict, policy))
-                             : check_run(compare_within_run(*candidate), policy.level);
+  const Verdict again = base
+                            ? gate_runs(*base, *candidate, policy, day_of(*verdict, policy)).verdict
+                            : check_run(compare_within_run(*candidate), policy.level);
   // Through text, as what is inside came: a number is what it is written as.
   const Json expected = parse_json(canonical_json(verdict_json(again)), where, {.max_depth = 64});
   out.differences =
