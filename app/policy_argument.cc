@@ -13,8 +13,6 @@
 namespace isobit::app {
 namespace {
 
-constexpr size_t kMaxPolicyBytes = size_t{4} << 20;
-
 // A policy file's text, or that of the policy in a bundle.
 std::string file_text(const std::string& path) {
   if (!is_bundle_file(path)) return read_file(path, kMaxPolicyBytes);

@@ -182,6 +182,18 @@ std::string_view take(std::map<std::string, std::string_view>& files, const std:
   return content;
 }
 
+// There is a policy, or there is no such member.
+std::string take_policy(std::map<std::string, std::string_view>& files, const std::string& where) {
+  if (!files.contains(kPolicy)) return {};
+  const std::string_view policy = take(files, kPolicy, where);
+  if (policy.empty())
+    refuse(where, "policy.json is empty; a bundle without a policy has no such member");
+  if (policy.size() > kMaxPolicyBytes)
+    refuse(where, "policy.json has " + std::to_string(policy.size()) + " bytes, at most " +
+                      std::to_string(kMaxPolicyBytes) + " are expected");
+  return std::string(policy);
+}
+
 Json parse_lines(std::string_view text, const std::string& where) {
   Json out = Json::array();
   for (size_t begin = 0; begin < text.size();) {
@@ -227,6 +239,10 @@ std::string bundle_bytes(RunBundle bundle) {
   std::ranges::stable_sort(bundle.runs, {}, &RunRecord::created);
   Members members;
   for (const RunRecord& run : bundle.runs) add_run(members, run);
+  if (bundle.policy.size() > kMaxPolicyBytes)
+    throw Error(ErrorCode::usage, "the policy has " + std::to_string(bundle.policy.size()) +
+                                      " bytes, a bundle holds at most " +
+                                      std::to_string(kMaxPolicyBytes));
   if (!bundle.policy.empty()) members[kPolicy] = bundle.policy;
   const std::string manifest = canonical_json(manifest_of(bundle, members)) + "\n";
   std::vector<TarMember> files = {{kManifest, manifest}};
@@ -250,7 +266,7 @@ RunBundle read_bundle(std::string_view bytes, const std::string& where, RunDiges
     if (n > 1 && out.runs[n - 1].created < out.runs[n - 2].created)
       refuse(where, "run " + listed.id + " is out of order");
   }
-  if (left.contains(kPolicy)) out.policy = take(left, kPolicy, where);
+  out.policy = take_policy(left, where);
   if (!left.empty())
     refuse(where, "member '" + left.begin()->first + "' belongs to no run of its manifest");
   return out;

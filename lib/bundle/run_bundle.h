@@ -15,9 +15,11 @@
 
 namespace isobit {
 
+inline constexpr size_t kMaxPolicyBytes = size_t{4} << 20;
+
 struct RunBundle {
   std::vector<RunRecord> runs;  // the oldest first; the last one is `latest`
-  std::string policy;           // the policy's own text; empty: none was given
+  std::string policy;           // its text, at most kMaxPolicyBytes; empty: none was given
   // Of a bundle that was read: what its manifest says is the digest of each of `runs`.
   std::vector<std::string> listed_digests = {};
 };
@@ -29,13 +31,14 @@ enum class RunDigests { kMustHold, kLeftToCaller };
 std::string run_digest(const RunRecord& run);
 
 // Sorts the runs by the second they were created in; runs of one second stay in the order given.
-// Throws Error(usage) for no run, one that is there twice, or an id that is no
-// folder's name.
+// Throws Error(usage) for no run, one that is there twice, an id that is no folder's name, or a
+// policy that is too large.
 std::string bundle_bytes(RunBundle bundle);
 
 // Throws Error(environment) beginning with `where` for all that bundle_bytes does not write:
 // another archive, a newer format, a member that is missing or not listed, a checksum or size that
-// differs, and all that run_from_sections refuses.
+// differs, a policy that is empty or too large, and all that run_from_sections refuses. Headers may
+// be another archiver's (bundle/tar_archive.h).
 RunBundle read_bundle(std::string_view bytes, const std::string& where,
                       RunDigests digests = RunDigests::kMustHold);
 

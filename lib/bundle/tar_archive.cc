@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include "base/error.h"
 
@@ -13,6 +14,7 @@ namespace {
 
 constexpr size_t kBlockBytes = 512;  // POSIX.1 ustar: headers, and what contents are padded to
 constexpr size_t kEndBytes = 2 * kBlockBytes;
+constexpr size_t kRecordBytes = 20 * kBlockBytes;  // what archivers fill up with zeros
 constexpr size_t kMaxNameBytes = 100;
 constexpr mode_t kMode = 0644;
 
@@ -55,11 +57,10 @@ const char* kind_words(archive_entry* entry) {
   if (archive_entry_hardlink(entry)) return "a hard link";
   switch (archive_entry_filetype(entry)) {
     case AE_IFREG:
+    case AE_IFDIR:
       return "";
     case AE_IFLNK:
       return "a symbolic link";
-    case AE_IFDIR:
-      return "a folder";
     case AE_IFCHR:
     case AE_IFBLK:
       return "a device";
@@ -68,13 +69,6 @@ const char* kind_words(archive_entry* entry) {
     default:
       return "of an unknown kind";
   }
-}
-
-bool is_anonymous(archive_entry* entry) {
-  const auto empty = [](const char* text) { return !text || !*text; };
-  return archive_entry_mtime(entry) == 0 && archive_entry_uid(entry) == 0 &&
-         archive_entry_gid(entry) == 0 && archive_entry_perm(entry) == kMode &&
-         empty(archive_entry_uname(entry)) && empty(archive_entry_gname(entry));
 }
 
 std::string checked_name(archive_entry* entry, const std::string& where) {
@@ -86,8 +80,6 @@ std::string checked_name(archive_entry* entry, const std::string& where) {
   if (leaves_the_archive(name)) refuse(where, quoted(name) + " names a place outside the bundle");
   const std::string kind = kind_words(entry);
   if (!kind.empty()) refuse(where, quoted(name) + " is " + kind + ", plain files are expected");
-  if (!is_anonymous(entry))
-    refuse(where, quoted(name) + " has a time, an owner or a mode of its own; none is expected");
   return name;
 }
 
@@ -95,8 +87,8 @@ bool is_zero(std::string_view bytes) {
   return bytes.find_first_not_of('\0') == bytes.npos;
 }
 
-size_t padded(size_t n_bytes) {
-  return (n_bytes + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
+size_t padded(size_t n_bytes, size_t block_bytes = kBlockBytes) {
+  return (n_bytes + block_bytes - 1) / block_bytes * block_bytes;
 }
 
 Reader open_tar(std::string_view bytes, const std::string& where) {
@@ -120,6 +112,42 @@ archive_entry* next_entry(archive* in, const std::string& where) {
   return entry;
 }
 
+// What a member holds, of the bytes `after` its header.
+std::string_view content_of(archive_entry* entry, std::string_view after,
+                            const std::string& where) {
+  const std::string name = archive_entry_pathname(entry);
+  const la_int64_t size = archive_entry_size(entry);
+  if (size < 0 || static_cast<uint64_t>(size) > after.size()) {
+    refuse(where, quoted(name) + " is said to have " + std::to_string(size) + " bytes, but " +
+                      std::to_string(after.size()) + " are left");
+  }
+  const auto n_bytes = static_cast<size_t>(size);
+  if (padded(n_bytes) > after.size() || !is_zero(after.substr(n_bytes, padded(n_bytes) - n_bytes)))
+    refuse(where, quoted(name) + " is not padded with zeros");
+  return after.substr(0, n_bytes);
+}
+
+void require_used(std::string folder, const std::vector<TarMember>& members,
+                  const std::string& where) {
+  if (!folder.ends_with('/')) folder += '/';
+  const bool is_used = std::ranges::any_of(
+      members, [&](const TarMember& member) { return member.name.starts_with(folder); });
+  if (!is_used) refuse(where, quoted(folder) + " is a folder that no member is in");
+}
+
+// Two blocks of zeros from `end` on, and either nothing after them or zeros to the record's end.
+void require_end(std::string_view bytes, size_t end, const std::string& where) {
+  const size_t least = end + kEndBytes, most = padded(least, kRecordBytes);
+  if (bytes.size() < least)
+    refuse(where, "is truncated: it has " + std::to_string(bytes.size()) + " bytes, expected " +
+                      std::to_string(least));
+  if (!is_zero(bytes.substr(end)) || bytes.size() > most)
+    refuse(where, "has bytes after its last member");
+  if (bytes.size() > least && bytes.size() < most)
+    refuse(where, "is truncated: it has " + std::to_string(bytes.size()) +
+                      " bytes; a record of zeros ends at " + std::to_string(most));
+}
+
 }  // namespace
 
 std::string tar_bytes(const std::vector<TarMember>& members) {
@@ -141,32 +169,21 @@ std::string tar_bytes(const std::vector<TarMember>& members) {
 
 std::vector<TarMember> read_tar(std::string_view bytes, const std::string& where) {
   const Reader in = open_tar(bytes, where);
-  std::vector<TarMember> out;
+  std::vector<TarMember> out, folders;
+  std::set<std::string> names;
   size_t begin = 0;  // of the next header, if nothing lies between the members
   while (archive_entry* entry = next_entry(in.get(), where)) {
     if (static_cast<size_t>(archive_read_header_position(in.get())) != begin)
       refuse(where, "there is more than plain members before byte " + std::to_string(begin));
     const std::string name = checked_name(entry, where);
-    if (!out.empty() && out.back().name >= name)
-      refuse(where, quoted(name) + " is out of order, or there twice");
-    const size_t content = begin + kBlockBytes;
-    const la_int64_t size = archive_entry_size(entry);
-    const size_t left = bytes.size() - std::min(content, bytes.size());
-    if (size < 0 || static_cast<uint64_t>(size) > left) {
-      refuse(where, quoted(name) + " is said to have " + std::to_string(size) + " bytes, but " +
-                        std::to_string(left) + " are left");
-    }
-    begin = content + padded(static_cast<size_t>(size));
-    out.push_back({name, bytes.substr(content, static_cast<size_t>(size))});
-    if (begin > bytes.size() || !is_zero(bytes.substr(content + out.back().content.size(),
-                                                      begin - content - out.back().content.size())))
-      refuse(where, quoted(name) + " is not padded with zeros");
+    if (!names.insert(name).second) refuse(where, quoted(name) + " is there twice");
+    const std::string_view content = content_of(entry, bytes.substr(begin + kBlockBytes), where);
+    const bool is_folder = archive_entry_filetype(entry) == AE_IFDIR;
+    (is_folder ? folders : out).push_back({name, content});
+    begin += kBlockBytes + padded(content.size());
   }
-  if (bytes.size() < begin + kEndBytes)
-    refuse(where, "is truncated: it has " + std::to_string(bytes.size()) + " bytes, expected " +
-                      std::to_string(begin + kEndBytes));
-  if (bytes.size() > begin + kEndBytes || !is_zero(bytes.substr(begin)))
-    refuse(where, "has bytes after its last member");
+  require_end(bytes, begin, where);
+  for (const TarMember& folder : folders) require_used(folder.name, out, where);
   return out;
 }
 

@@ -219,7 +219,8 @@ void judge_coverage(const RunComparison& comparison, const Coverage& coverage,
     if (is_covered(comparison, pattern)) continue;
     reasons.add(Outcome::kInconclusive, "coverage",
                 fmt::format("no cell '{}' was exercised and compared{}", pattern,
-                            did_you_mean(pattern, cell_names(comparison))));
+                            did_you_mean(pattern, cell_names(comparison))),
+                {pattern});
   }
 }
 

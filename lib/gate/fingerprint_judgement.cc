@@ -47,14 +47,15 @@ void judge_item(const RunComparison& comparison, const MustMatch& item, ReasonLi
   const std::string values = fmt::format("base {}, candidate {}", base.text, candidate.text);
   if (base.known != candidate.known || (base.known && base.text != candidate.text)) {
     reasons.add(Outcome::kIncomparable, subject,
-                fmt::format("{} must be the same: {}", what, values));
+                fmt::format("{} must be the same: {}", what, values), {base.text, candidate.text});
   } else if (!base.known && !item.may_be_absent) {
     const std::vector<std::string> names = item_names(comparison);
     const bool recorded = std::find(names.begin(), names.end(), subject) != names.end();
     // An item that no run has is likelier a slip in the policy than something the target hides.
     reasons.add(recorded ? Outcome::kWarn : Outcome::kInconclusive, subject,
                 fmt::format("{} could not be verified to be the same: {}{}", what, values,
-                            recorded ? "" : did_you_mean(subject, names)));
+                            recorded ? "" : did_you_mean(subject, names)),
+                {base.text, candidate.text});
   }
 }
 
@@ -76,17 +77,15 @@ bool any_names(const std::vector<std::string>& patterns, const std::string& item
                      [&](const std::string& pattern) { return matches(pattern, item); });
 }
 
-std::string values_text(const FingerprintChange& change) {
-  return fmt::format("base {}, candidate {}", change.base.value_or("unknown"),
-                     change.candidate.value_or("unknown"));
-}
-
 void judge_unexpected(const ChangeNote& note, Severity severity, ReasonList& reasons) {
   if (severity == Severity::kInfo) return;
-  reasons.add(
-      severity == Severity::kFail ? Outcome::kFail : Outcome::kWarn,
-      full_name(note.change.item_class, note.change.name),
-      fmt::format("changed, and the policy does not expect it: {}", values_text(note.change)));
+  const std::string base = note.change.base.value_or("unknown");
+  const std::string candidate = note.change.candidate.value_or("unknown");
+  reasons.add(severity == Severity::kFail ? Outcome::kFail : Outcome::kWarn,
+              full_name(note.change.item_class, note.change.name),
+              fmt::format("changed, and the policy does not expect it: base {}, candidate {}", base,
+                          candidate),
+              {base, candidate});
 }
 
 void judge_expected(const RunComparison& comparison, const std::vector<std::string>& expected,

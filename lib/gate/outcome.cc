@@ -44,12 +44,17 @@ int precedence(Outcome outcome) {
   return 0;
 }
 
-void ReasonList::add(Outcome outcome, std::string subject, std::string text) {
-  reasons_.push_back({.outcome = outcome, .subject = std::move(subject), .text = std::move(text)});
+void ReasonList::add(Outcome outcome, std::string subject, std::string text,
+                     std::vector<std::string> names) {
+  reasons_.push_back({.outcome = outcome,
+                      .subject = std::move(subject),
+                      .text = std::move(text),
+                      .names = std::move(names)});
 }
 
-void ReasonList::note(std::string subject, std::string text) {
-  notes_.push_back({.subject = std::move(subject), .text = std::move(text)});
+void ReasonList::note(std::string subject, std::string text, std::vector<std::string> names) {
+  notes_.push_back(
+      {.subject = std::move(subject), .text = std::move(text), .names = std::move(names)});
 }
 
 std::vector<Reason> ReasonList::sorted() && {

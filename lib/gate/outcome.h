@@ -24,13 +24,17 @@ struct Reason {
   Outcome outcome = Outcome::kPass;
   std::string subject;  // the cell, rule, fingerprint item or run it is about
   std::string text;     // one sentence
+  // What in `text` was named outside: cells, requests, values. Where a text's length is bounded,
+  // these are shortened, so that the figures beside them stay.
+  std::vector<std::string> names = {};
 };
 
 // Reasons as they are found; `notes` decide nothing.
 class ReasonList {
  public:
-  void add(Outcome outcome, std::string subject, std::string text);
-  void note(std::string subject, std::string text);
+  void add(Outcome outcome, std::string subject, std::string text,
+           std::vector<std::string> names = {});
+  void note(std::string subject, std::string text, std::vector<std::string> names = {});
 
   // By precedence, then in the order found.
   std::vector<Reason> sorted() &&;

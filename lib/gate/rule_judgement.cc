@@ -63,29 +63,6 @@ std::string bound_text(const Metric& metric, const Rule& rule, const Figure& fig
   return text;
 }
 
-std::string breach_text(const Rule& rule, const RuleUnit& unit) {
-  const Metric& metric = metric_of(rule);
-  const Figure& figure = unit.figure;
-  if (figure.state == FigureState::kNotRecorded) {
-    return fmt::format("metric {} cannot be computed for {}: {}", rule.metric, unit.unit,
-                       figure.missing);
-  }
-  if (figure.state == FigureState::kNothing)
-    return fmt::format("{} of {} is not known: {}", rule.metric, unit.unit, figure.missing);
-  std::string text =
-      fmt::format("{} of {} is {}", rule.metric, unit.unit, figure_text(metric, figure.value));
-  if (!figure.counted.empty()) text += " (" + figure.counted + ")";
-  text += ", " + limit_text(rule);
-  if (within_limits(rule, figure.value, figure.value)) {
-    text += bound_text(metric, rule, figure) + enough_prompts(rule, figure);
-  } else if (figure.interval95) {
-    text += "; " + interval_words(unit, rule);
-  }
-  if (const std::string samples = deciding_text(figure); !samples.empty())
-    text += "; decided by " + samples;
-  return text;
-}
-
 std::string selectors_text(const Selectors& where) {
   std::vector<std::string> words;
   for (const std::string& cell : where.cells) words.push_back("cell " + cell);
@@ -95,6 +72,17 @@ std::string selectors_text(const Selectors& where) {
   for (const std::string& tag : where.tags) words.push_back("tag " + tag);
   for (const std::string& prompt : where.prompts) words.push_back("prompt " + prompt);
   return fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::vector<std::string> names_in(const Selectors& where) {
+  std::vector<std::string> names;
+  for (const auto* list : {&where.cells, &where.tags, &where.prompts})
+    names.insert(names.end(), list->begin(), list->end());
+  for (const auto& [axis, values] : where.axes) {
+    names.push_back(axis);
+    names.insert(names.end(), values.begin(), values.end());
+  }
+  return names;
 }
 
 // "every cell's token_mismatch_rate": what a rule without units would have looked at.
@@ -152,19 +140,42 @@ RuleResult judge_rule(const Rule& rule, const RunComparison& comparison, const W
   return result;
 }
 
+std::string breach_text(const Rule& rule, const RuleUnit& unit) {
+  const Metric& metric = metric_of(rule);
+  const Figure& figure = unit.figure;
+  if (figure.state == FigureState::kNotRecorded) {
+    return fmt::format("metric {} cannot be computed for {}: {}", rule.metric, unit.unit,
+                       figure.missing);
+  }
+  if (figure.state == FigureState::kNothing)
+    return fmt::format("{} of {} is not known: {}", rule.metric, unit.unit, figure.missing);
+  std::string text =
+      fmt::format("{} of {} is {}", rule.metric, unit.unit, figure_text(metric, figure.value));
+  if (!figure.counted.empty()) text += " (" + figure.counted + ")";
+  text += ", " + limit_text(rule);
+  if (within_limits(rule, figure.value, figure.value)) {
+    text += bound_text(metric, rule, figure) + enough_prompts(rule, figure);
+  } else if (figure.interval95) {
+    text += "; " + interval_words(unit, rule);
+  }
+  if (const std::string samples = deciding_text(figure); !samples.empty())
+    text += "; decided by " + samples;
+  return text;
+}
+
 void give_reasons(const RuleResult& result, ReasonList& reasons) {
   const Rule& rule = result.rule;
   if (result.units.empty()) {
     if (rule.severity != Severity::kInfo)
-      reasons.add(Outcome::kInconclusive, rule.id, nothing_selected(rule));
+      reasons.add(Outcome::kInconclusive, rule.id, nothing_selected(rule), names_in(rule.where));
     return;
   }
   for (const RuleUnit& unit : result.units) {
     if (unit.holds) continue;
     if (unit.outcome == Outcome::kPass) {
-      reasons.note(rule.id, breach_text(rule, unit));
+      reasons.note(rule.id, breach_text(rule, unit), names_in(unit));
     } else {
-      reasons.add(unit.outcome, rule.id, breach_text(rule, unit));
+      reasons.add(unit.outcome, rule.id, breach_text(rule, unit), names_in(unit));
     }
   }
 }
@@ -227,6 +238,15 @@ std::string unit_words(const RuleResult& result, const RuleUnit& unit) {
   if (result.units.size() < 2) return unit.unit;
   return fmt::format("{}, the worst of {} {}", unit.unit, result.units.size(),
                      units_of(result.rule.scope));
+}
+
+std::vector<std::string> names_in(const RuleUnit& unit) {
+  std::vector<std::string> names = {unit.unit};
+  for (const DecidingSample& sample : unit.figure.deciding) {
+    names.push_back(sample.cell);
+    names.push_back(sample.request_id);
+  }
+  return names;
 }
 
 std::string deciding_text(const Figure& figure) {

@@ -44,6 +44,9 @@ RuleResult judge_rule(const Rule& rule, const RunComparison& comparison, const W
 // Adds what a rule of the policy's own found.
 void give_reasons(const RuleResult& result, ReasonList& reasons);
 
+// The sentence of such a reason: "token_flips of load.concurrency=8 is 2 (...), at most 0; ...".
+std::string breach_text(const Rule& rule, const RuleUnit& unit);
+
 std::string limit_text(const Rule& rule);  // "at most 2 %, with its 95 % bound"
 std::string interval_words(const RuleUnit& unit, const Rule& rule);  // "95 %: 0.9 to 10.7 %"
 // "1 of 8 prompts differ (12.5 %)"; of a figure that is not known: why.
@@ -52,5 +55,7 @@ std::string figure_words(const Metric& metric, const Figure& figure);
 std::string unit_words(const RuleResult& result, const RuleUnit& unit);
 // "load.concurrency=8 p3 at position 4, and 2 more"; "" where none decides it.
 std::string deciding_text(const Figure& figure);
+// What these texts hold that was named outside: the unit, and the cells and requests that decide.
+std::vector<std::string> names_in(const RuleUnit& unit);
 
 }  // namespace isobit

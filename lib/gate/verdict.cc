@@ -78,9 +78,12 @@ class Judge {
       if (names_nothing(o))
         reasons_.add(Outcome::kWarn, "override",
                      fmt::format("lets {} through, which is in no cell that was compared: {}",
-                                 scope_text(o), o.reason));
-      reasons_.note("override", fmt::format("{} let through until {}: {}", scope_text(o),
-                                            date_text(o.expires), o.reason));
+                                 scope_text(o), o.reason),
+                     {o.rule, o.cell, o.prompt});
+      reasons_.note(
+          "override",
+          fmt::format("{} let through until {}: {}", scope_text(o), date_text(o.expires), o.reason),
+          {o.rule, o.cell, o.prompt});
     }
   }
 
@@ -104,7 +107,8 @@ class Judge {
       if (tier.n_prompts > 0) continue;
       reasons_.add(
           Outcome::kWarn, "tier " + tier.tier.name,
-          fmt::format("takes no request: none has the tag {}", fmt::join(tier.tier.tags, " or ")));
+          fmt::format("takes no request: none has the tag {}", fmt::join(tier.tier.tags, " or ")),
+          tier.tier.tags);
     }
   }
 
@@ -169,7 +173,8 @@ class Judge {
       const std::string of_tier =
           tiers.divided() ? fmt::format("tier {}: ", tiers.tiers()[tier].name) : "";
       reasons_.add(Outcome::kFail, cell.cell->name,
-                   of_tier + prefix + difference_text(cell, comparison, level));
+                   of_tier + prefix + difference_text(cell, comparison, level),
+                   {cell.cell->reference_name, tiers.tiers()[tier].name});
     }
   }
 

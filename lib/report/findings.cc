@@ -10,6 +10,7 @@
 #include "base/digest.h"
 #include "gate/evidence.h"
 #include "gate/metrics.h"
+#include "report/untrusted_text.h"
 
 namespace isobit {
 namespace {
@@ -103,8 +104,13 @@ const char* rule_of_pair(const PairComparison& pair) {
                                                                             : nullptr;
 }
 
+// A name in a message, so that what stands after it is not cut away with it.
+std::string shown(const std::string& name) {
+  return bounded_name(name, kNameInSentenceCharacters);
+}
+
 std::string pair_words(const PairComparison& pair) {
-  std::string words = "request " + pair.request_id;
+  std::string words = "request " + shown(pair.request_id);
   if (pair.sample_index > 0) words += fmt::format(", choice {}", pair.sample_index);
   if (pair.repeat > 0) words += fmt::format(", repeat {}", pair.repeat);
   const Divergence& d = pair.divergence;
@@ -115,7 +121,7 @@ std::string pair_words(const PairComparison& pair) {
 
 std::string counterpart(const RunComparison& comparison, const CellComparison& cell) {
   if (comparison.kind == ComparisonKind::kBetweenRuns) return "the base run";
-  return cell.is_reference ? "its own first repeat" : "cell " + cell.reference_name;
+  return cell.is_reference ? "its own first repeat" : "cell " + shown(cell.reference_name);
 }
 
 // A rule whose breach the cells' differences tell in more detail.
@@ -155,7 +161,7 @@ class Collector {
                         (reason.outcome == Outcome::kFail && failed_.contains(reason.subject));
       if (!told)
         add(rule_of_reason(reason.outcome), reason.outcome, reason.subject,
-            reason.subject + ": " + reason.text);
+            shown(reason.subject) + ": " + bounded_sentence(reason.text, reason.names));
     }
   }
 
@@ -176,7 +182,7 @@ class Collector {
     const bool fails = decides(cell, rule);
     if (fails) failed_.insert(cell.name);
     add(rule, fails ? Outcome::kFail : Outcome::kPass, cell.name,
-        fmt::format("{}: {} of {} against {}, the first {}. {}", cell.name, pairs.size(),
+        fmt::format("{}: {} of {} against {}, the first {}. {}", shown(cell.name), pairs.size(),
                     plural(static_cast<int64_t>(cell.pairs.size()), "answer", "answers"),
                     counterpart(input_.comparison, cell), pair_words(*pairs.front()),
                     known_rule(rule)->summary));
@@ -205,15 +211,8 @@ class Collector {
 
   void add_unit(const RuleResult& result, const RuleUnit& unit) {
     const Rule& rule = result.rule;
-    const Metric* metric = find_metric(rule.metric);
-    const Figure& figure = unit.figure;
-    std::string text = fmt::format("{}: {} of {} ", rule.id, rule.metric, unit.unit);
-    text += figure.state == FigureState::kKnown ? "is " + figure_text(*metric, figure.value)
-                                                : "is not known: " + figure.missing;
-    text += ", " + limit_text(rule);
-    if (const std::string words = interval_words(unit, rule); !words.empty()) text += "; " + words;
-    if (const std::string samples = deciding_text(figure); !samples.empty())
-      text += "; decided by " + samples;
+    const std::string text =
+        shown(rule.id) + ": " + bounded_sentence(breach_text(rule, unit), names_in(unit));
     const std::string subject = unit.unit + (result.tier.empty() ? "" : ", tier " + result.tier);
     add(kRulePrefix + rule.id, unit.outcome, subject, text);
   }
@@ -257,7 +256,7 @@ class Collector {
       if (kRulePrefix + result.rule.id != id) continue;
       const Metric* metric = find_metric(result.rule.metric);
       out.summary = fmt::format("{}: {}.", result.rule.metric, limit_text(result.rule));
-      out.help = fmt::format("The policy {} asks for it. {}: {}", input_.verdict.policy.name,
+      out.help = fmt::format("The policy {} asks for it. {}: {}", shown(input_.verdict.policy.name),
                              metric->name, metric->meaning);
     }
     return out;

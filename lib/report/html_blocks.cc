@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "report/html_text.h"
+#include "report/untrusted_text.h"
 
 namespace isobit {
 namespace {
@@ -36,6 +37,10 @@ std::string rows_of(const HtmlTable& table, size_t first, size_t last, std::stri
 }
 
 }  // namespace
+
+std::string html_sentence(std::string_view sentence, const std::vector<std::string>& names) {
+  return html_text(bounded_sentence(sentence, names, kSentenceCharacters));
+}
 
 std::string html_name(std::string_view name) {
   std::string out = "<code>";

@@ -8,8 +8,12 @@
 
 namespace isobit {
 
-// Shown in full, in characters of a name; what is longer ends with "...".
+// Shown in full, in characters; what is longer ends in a digest of the whole.
 inline constexpr size_t kNameCharacters = 200;
+inline constexpr size_t kSentenceCharacters = 1000;
+
+// A sentence as text; `names` are those from outside in it, which are bounded one by one.
+std::string html_sentence(std::string_view sentence, const std::vector<std::string>& names);
 
 // A cell's or a sample's name as code, which may break between its parts.
 std::string html_name(std::string_view name);

@@ -33,8 +33,8 @@ std::string outcome_html(const RuleResult& result, const RuleUnit* unit) {
 // "2 of 64 prompts differ (3.1 %)", and below it "95 %: 0.9 to 10.7 %"
 std::string measured_html(const RuleResult& result, const RuleUnit& unit, const Metric& metric) {
   const Figure& figure = unit.figure;
-  if (figure.state != FigureState::kKnown) return html_text(figure.missing, 300);
-  std::string out = html_text(figure_words(metric, figure), 300);
+  if (figure.state != FigureState::kKnown) return html_text(figure.missing, kSentenceCharacters);
+  std::string out = html_sentence(figure_words(metric, figure), names_in(unit));
   if (const std::string words = interval_words(unit, result.rule); !words.empty())
     out += "<br><small>" + html_text(words) + "</small>";
   return out;
@@ -44,7 +44,7 @@ std::string where_html(const RuleResult& result, const RuleUnit& unit) {
   std::string out = html_code(unit.unit, kNameCharacters);
   if (result.units.size() > 1) out += html_text(unit_words(result, unit).substr(unit.unit.size()));
   if (const std::string decided = deciding_text(unit.figure); !decided.empty())
-    out += "<br><small>decided by " + html_text(decided, 300) + "</small>";
+    out += "<br><small>decided by " + html_sentence(decided, names_in(unit)) + "</small>";
   return out;
 }
 
@@ -63,7 +63,7 @@ std::string notes_html(const Verdict& verdict) {
   std::string out = "<h3 class=\"sub\">Notes, which decide nothing</h3><ul>";
   for (size_t i = 0; i < std::min(verdict.notes.size(), kMaxNotes); ++i) {
     out += "<li>" + html_code(verdict.notes[i].subject, kNameCharacters) + ": " +
-           html_text(verdict.notes[i].text, 600) + "</li>";
+           html_sentence(verdict.notes[i].text, verdict.notes[i].names) + "</li>";
   }
   out += "</ul>";
   if (verdict.notes.size() > kMaxNotes)

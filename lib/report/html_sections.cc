@@ -58,7 +58,7 @@ std::string side_facts(const char* what, const RunSide& side) {
       html_code(side.id, kNameCharacters) + ", " + html_code(side.target, kNameCharacters);
   if (!side.label.empty()) out += ", labelled " + html_code(side.label, kNameCharacters);
   if (!side.settings.empty())
-    out += ", all cells " + html_code(settings_text(side), kNameCharacters);
+    out += ", all cells " + html_code(settings_text(side), kSentenceCharacters);
   if (!side.fingerprint.id.empty())
     out += ", fingerprint " + html_code(side.fingerprint.id.substr(0, 16));
   return fact(what, out);
@@ -167,9 +167,10 @@ std::string change_table(const ReportInput& input) {
                                                {.name = "what it can affect", .is_prose = true}});
     for (size_t i = 0; i < std::min(judged.size(), kMaxChanges); ++i) {
       const ChangeNote& note = judged[i];
-      table.rows_html.push_back({item_html(note.change), value_html(note.change.base),
-                                 value_html(note.change.candidate), name(note.expectation),
-                                 note.effect.empty() ? "not known" : html_text(note.effect, 300)});
+      table.rows_html.push_back(
+          {item_html(note.change), value_html(note.change.base), value_html(note.change.candidate),
+           name(note.expectation),
+           note.effect.empty() ? "not known" : html_text(note.effect, kSentenceCharacters)});
     }
   } else {
     const auto& changes = input.comparison.fingerprint_changes;
@@ -243,8 +244,8 @@ std::string reasons_section(const Verdict& verdict) {
                   .what = "reasons"};
   for (size_t i = 0; i < std::min(verdict.reasons.size(), kMaxReasons); ++i) {
     const Reason& r = verdict.reasons[i];
-    table.rows_html.push_back(
-        {html_name(r.subject), html_tag(tone(r.outcome), name(r.outcome)), html_text(r.text, 600)});
+    table.rows_html.push_back({html_name(r.subject), html_tag(tone(r.outcome), name(r.outcome)),
+                               html_sentence(r.text, r.names)});
   }
   std::string out = html_table(table);
   if (verdict.reasons.size() > kMaxReasons)

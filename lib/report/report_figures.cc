@@ -13,9 +13,10 @@ namespace {
 
 constexpr size_t kMaxLines = 5;
 constexpr size_t kNameCharacters = 60;
+constexpr size_t kReasonCharacters = 300;
 
 std::string shown(const std::string& name) {
-  return visible_text(name, kNameCharacters);
+  return bounded_name(name, kNameCharacters);
 }
 
 void note_more(FigureSection& section, size_t total, const char* what) {
@@ -38,8 +39,8 @@ FigureSection kinds_section(const RunComparison& comparison) {
   for (const CellComparison& cell : comparison.cells) {
     const bool diverges = cell.counts.numeric_divergences + cell.counts.token_divergences > 0;
     if (!diverges || cell.attribution.decided() || ++n_undecided > kMaxLines) continue;
-    section.sentences.push_back(
-        fmt::format("{}: {}", shown(cell.name), shown(cell.attribution.reason)));
+    section.sentences.push_back(fmt::format(
+        "{}: {}", shown(cell.name), bounded_name(cell.attribution.reason, kReasonCharacters)));
   }
   note_more(section, n_undecided, "cells");
   if (comparison.noise.n_pairs == 0) {
@@ -198,7 +199,7 @@ std::string agreement_table(const RunComparison& comparison) {
     rows.push_back({cell.name, mean_and_min(cell.agreement.edit_similarity),
                     mean_and_min(cell.agreement.chrf), mean_and_min(cell.agreement.cosine)});
     if (why.empty() && !cell.agreement.chrf_absent.empty())
-      why = paragraph("chrF: " + shown(cell.agreement.chrf_absent));
+      why = paragraph("chrF: " + visible_text(cell.agreement.chrf_absent, kReasonCharacters));
   }
   if (rows.empty()) return {};
   return "\nhow much alike answers are (mean / least)\n" +
@@ -258,7 +259,8 @@ std::string figures_text(const RunComparison& comparison) {
   std::string out;
   for (const FigureSection& section : figure_sections(comparison)) {
     out += "\n" + section.title + "\n";
-    for (const std::string& sentence : section.sentences) out += paragraph("  " + sentence);
+    for (const std::string& sentence : section.sentences)
+      out += paragraph("  " + visible_text(sentence));
   }
   return out + survival_table(comparison) + agreement_table(comparison) + price_table(comparison);
 }

@@ -6,6 +6,7 @@
 #include "report/figures_json.h"
 #include "report/report.h"
 #include "report/untrusted_text.h"
+#include "report/valid_json.h"
 
 namespace isobit {
 namespace {
@@ -281,7 +282,11 @@ std::string json_report(const ReportInput& input) {
 }
 
 std::string json_line(const Json& value) {
-  return value.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
+  try {
+    return value.dump(-1, ' ', /*ensure_ascii=*/true);
+  } catch (const Json::exception&) {  // some text in it is not UTF-8
+    return valid_json(value).dump(-1, ' ', /*ensure_ascii=*/true);
+  }
 }
 
 }  // namespace isobit

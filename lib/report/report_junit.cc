@@ -9,14 +9,15 @@
 #include <algorithm>
 #include <array>
 
-#include "gate/metrics.h"
 #include "report/report.h"
+#include "report/report_phrases.h"
 #include "report/untrusted_text.h"
 
 namespace isobit {
 namespace {
 
 constexpr size_t kNameCharacters = 500;
+constexpr size_t kMessageCharacters = 1000;
 constexpr size_t kTextCharacters = 4000;
 
 enum class CaseState { kPassed, kFailed, kError, kSkipped };
@@ -57,38 +58,30 @@ TestCase verdict_case(const Verdict& verdict) {
   TestCase out{.name = fmt::format("level {}", number(verdict.level)),
                .state = state_of(verdict.outcome),
                .type = name(verdict.outcome),
-               .text = verdict.sentence};
+               .text = bounded_sentence(verdict.sentence, {verdict.policy.name})};
   for (const Reason& reason : verdict.reasons)
-    out.text += fmt::format("; {}: {}: {}", name(reason.outcome), reason.subject, reason.text);
+    out.text += fmt::format("; {}: {}: {}", name(reason.outcome),
+                            bounded_name(reason.subject, kNameInSentenceCharacters),
+                            bounded_sentence(reason.text, reason.names));
   return out;
 }
 
-std::string unit_text(const RuleResult& result, const RuleUnit& unit) {
-  const Metric* metric = find_metric(result.rule.metric);
-  const Figure& figure = unit.figure;
-  std::string text = unit.unit + ": ";
-  text += figure.state == FigureState::kKnown && metric != nullptr
-              ? figure_text(*metric, figure.value)
-              : "not known: " + figure.missing;
-  if (!figure.counted.empty()) text += " (" + figure.counted + ")";
-  return text + "; " + limit_text(result.rule);
-}
-
 TestCase rule_case(const RuleResult& result) {
-  TestCase out{.name = result.rule.id,
+  TestCase out{.name = bounded_name(result.rule.id, kNameInSentenceCharacters),
                .state = state_of(result.outcome),
                .type = name(result.outcome),
                .text = {}};
-  if (!result.tier.empty()) out.name += ", tier " + result.tier;
+  if (!result.tier.empty())
+    out.name += ", tier " + bounded_name(result.tier, kNameInSentenceCharacters);
   out.name += fmt::format(" ({} {} against {})", result.rule.metric, limit_text(result.rule),
                           name(result.rule.against));
-  if (const RuleUnit* unit = result.deciding()) out.text = unit_text(result, *unit);
+  out.text = rule_words(result);
   if (!result.let_through.empty()) {
     out.state = CaseState::kSkipped;
-    out.text = "let through: " + result.let_through + "; " + out.text;
+    out.text =
+        "let through: " + bounded_name(result.let_through, kNameCharacters) + "; " + out.text;
   } else if (result.units.empty()) {
     out.state = CaseState::kSkipped;
-    out.text = "nothing to compare";
   }
   return out;
 }
@@ -113,7 +106,8 @@ TestCase cell_case(const RunComparison& comparison, const CellComparison& cell,
   for (const Reason& reason : verdict.reasons) {
     if (reason.subject != cell.name) continue;
     if (precedence(reason.outcome) > precedence(worst)) worst = reason.outcome;
-    out.text += fmt::format("; {}: {}", name(reason.outcome), reason.text);
+    out.text +=
+        fmt::format("; {}: {}", name(reason.outcome), bounded_sentence(reason.text, reason.names));
   }
   out.state = state_of(worst);
   out.type = name(worst);
@@ -140,10 +134,10 @@ std::string case_xml(const Suite& suite, const TestCase& test) {
       return out + fmt::format("><system-out>{}</system-out></testcase>\n", text);
     case CaseState::kFailed:
       return out + fmt::format("><failure type=\"{}\" message=\"{}\">{}</failure></testcase>\n",
-                               test.type, attribute(test.text), text);
+                               test.type, attribute(test.text, kMessageCharacters), text);
     case CaseState::kError:
       return out + fmt::format("><error type=\"{}\" message=\"{}\">{}</error></testcase>\n",
-                               test.type, attribute(test.text), text);
+                               test.type, attribute(test.text, kMessageCharacters), text);
     case CaseState::kSkipped:
       return out +
              fmt::format("><skipped type=\"{}\" message=\"{}\"/></testcase>\n", test.type, text);

@@ -26,10 +26,14 @@ constexpr size_t kMaxDivergences = 8;
 constexpr size_t kMaxFingerprintChanges = 15;
 constexpr size_t kNameCharacters = 100;
 constexpr size_t kTextCharacters = 60;
-constexpr size_t kSentenceCharacters = 600;
+constexpr size_t kSentenceCharacters = 1000;
 
 std::string code(std::string_view text, size_t max_characters = kNameCharacters) {
   return markdown_code(text, max_characters);
+}
+
+std::string sentence_code(std::string_view sentence, const std::vector<std::string>& names) {
+  return code(bounded_sentence(sentence, names), kSentenceCharacters);
 }
 
 std::string more(size_t total, size_t shown, const char* what) {
@@ -47,9 +51,11 @@ std::string side_line(const char* what, const RunSide& side) {
   std::string line = fmt::format("- {}: run {}, {}", what, code(side.id), code(side.target));
   if (!side.label.empty()) line += ", " + code(side.label);
   if (side.redacted) line += ", redacted";
-  if (!side.settings.empty()) line += ", all cells " + code(settings_text(side));
-  return line + fmt::format(", fingerprint {}\n",
-                            code(side.fingerprint.id.empty() ? "none" : side.fingerprint.id, 16));
+  if (!side.settings.empty())
+    line += ", all cells " + code(settings_text(side), kSentenceCharacters);
+  return line + fmt::format(
+                    ", fingerprint {}\n",
+                    code(side.fingerprint.id.empty() ? "none" : side.fingerprint.id.substr(0, 16)));
 }
 
 std::string sides(const RunComparison& comparison) {
@@ -63,7 +69,7 @@ std::string reasons(const Verdict& verdict) {
   for (size_t i = 0; i < std::min(verdict.reasons.size(), kMaxReasons); ++i) {
     const Reason& reason = verdict.reasons[i];
     out += fmt::format("- {}: {}: {}\n", name(reason.outcome), code(reason.subject),
-                       code(reason.text, 200));
+                       sentence_code(reason.text, reason.names));
   }
   return out + more(verdict.reasons.size(), kMaxReasons, "reasons");
 }
@@ -240,13 +246,16 @@ std::string rule_line(const RuleResult& result) {
     const Figure& figure = unit->figure;
     where = code(unit->unit);
     const bool known = figure.state == FigureState::kKnown;
-    shown = code((known ? "" : "not known: ") + figure_words(*metric, figure));
+    shown = sentence_code((known ? "" : "not known: ") + figure_words(*metric, figure),
+                          names_in(*unit));
   }
   const std::string id =
-      result.tier.empty() ? result.rule.id : result.rule.id + ", tier " + result.tier;
+      bounded_name(result.rule.id, kNameCharacters) +
+      (result.tier.empty() ? "" : ", tier " + bounded_name(result.tier, kNameCharacters));
   return fmt::format("| {} | {} | {} {} | {} | {} |\n",
-                     result.let_through.empty() ? name(result.outcome) : "let through", code(id),
-                     result.rule.metric, limit_text(result.rule), where, shown);
+                     result.let_through.empty() ? name(result.outcome) : "let through",
+                     code(id, kSentenceCharacters), result.rule.metric, limit_text(result.rule),
+                     where, shown);
 }
 
 std::string rules(const Verdict& verdict) {
@@ -287,10 +296,12 @@ std::string joined(std::vector<Section>& sections) {
 
 std::string markdown_report(const ReportInput& input) {
   const RunComparison& comparison = input.comparison;
+  const std::string sentence =
+      bounded_sentence(input.verdict.sentence, {input.verdict.policy.name});
   const std::string next =
       input.next_command.empty() ? "" : "\nNext: " + code(input.next_command, 300) + "\n";
   std::vector<Section> sections = {
-      {fmt::format("**{}**\n", markdown_prose(input.verdict.sentence)), 9},
+      {fmt::format("**{}**\n", markdown_prose(sentence)), 9},
       {reasons(input.verdict), 6},
       {divergences(input), 4},
       {"\n" + sides(comparison), 8},

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "gate/metrics.h"
+#include "report/untrusted_text.h"
+
 namespace isobit {
 
 std::string percent(double rate) {
@@ -31,7 +34,8 @@ std::string first_position(const std::vector<int32_t>& ascending) {
 
 std::string settings_text(const RunSide& side) {
   std::string out;
-  for (const std::string& setting : side.settings) out += (out.empty() ? "" : ", ") + setting;
+  for (const std::string& setting : side.settings)
+    out += (out.empty() ? "" : ", ") + bounded_name(setting, kNameInSentenceCharacters);
   return out;
 }
 
@@ -40,6 +44,20 @@ std::string state_words(const RunComparison& comparison, const CellComparison& c
   if (!cell.exercised) return "not exercised";
   const bool within = comparison.kind == ComparisonKind::kWithinRun;
   return within && cell.is_reference ? "reference" : "ok";
+}
+
+std::string rule_words(const RuleResult& result) {
+  const Metric* metric = find_metric(result.rule.metric);
+  const RuleUnit* unit = result.deciding();
+  const std::string limit = limit_text(result.rule);
+  if (unit == nullptr || metric == nullptr) return limit + "; nothing to compare";
+  std::string out =
+      unit_words(result, *unit) + ": " + figure_words(*metric, unit->figure) + "; asked: " + limit;
+  if (const std::string interval = interval_words(*unit, result.rule); !interval.empty())
+    out += "; " + interval;
+  if (const std::string decided = deciding_text(unit->figure); !decided.empty())
+    out += "; decided by " + decided;
+  return bounded_sentence(out, names_in(*unit));
 }
 
 const char* other_side(const RunComparison& comparison) {

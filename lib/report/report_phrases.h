@@ -1,4 +1,4 @@
-// Numbers as both the Markdown and the terminal report word them.
+// Numbers and rules as several reports word them.
 #pragma once
 
 #include <optional>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compare/run_comparison.h"
+#include "gate/rule_judgement.h"
 
 namespace isobit {
 
@@ -19,6 +20,9 @@ std::string first_position(const std::vector<int32_t>& ascending);  // "-" when 
 std::string settings_text(const RunSide& side);  // "engine.threads=1, load.concurrency=8"
 // "ok", "not exercised", "incomplete"; "reference" of a cell that others are compared with
 std::string state_words(const RunComparison& comparison, const CellComparison& cell);
+// "reference, the worst of 2 cells: 0 of 8 prompts differ (0 %); asked: at most 5 %; 95 %: 0 to
+// 31 %; decided by ..."
+std::string rule_words(const RuleResult& result);
 // What answers are held against: "the reference cell", or "the base run" of two.
 const char* other_side(const RunComparison& comparison);
 

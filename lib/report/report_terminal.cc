@@ -60,7 +60,7 @@ std::vector<std::string> cell_row(const RunComparison& comparison, const CellCom
 std::string settings_line(const char* whose, const RunSide& side) {
   if (side.settings.empty()) return {};
   const std::string prefix = fmt::format("{}: ", whose);
-  return prefix + wrapped_text(visible_text(settings_text(side), 400), prefix.size());
+  return prefix + wrapped_text(visible_text(settings_text(side), 1000), prefix.size());
 }
 
 // What names of cells leave out.

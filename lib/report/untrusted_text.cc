@@ -98,6 +98,10 @@ std::string escaped(char32_t code) {
   }
 }
 
+std::string byte_escape(char byte) {
+  return fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+}
+
 bool begins_without_case(std::string_view text, std::string_view lower) {
   return text.size() >= lower.size() &&
          std::equal(lower.begin(), lower.end(), text.begin(), [](char want, char c) {
@@ -156,14 +160,13 @@ bool looks_like_formula(std::string_view visible) {
 }  // namespace
 
 std::string visible_text(std::string_view text, size_t max_characters) {
+  if (text.size() > max_characters) return visible_text(bounded_name(text, max_characters));
   std::string out;
-  size_t n_characters = 0;
-  for (size_t at = 0; at < text.size(); ++n_characters) {
-    if (n_characters == max_characters) return out + "...";
+  for (size_t at = 0; at < text.size();) {
     const size_t start = at;
     const auto code = next_character(text, at);
     if (!code) {
-      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[start]));
+      out += byte_escape(text[start]);
     } else if (*code == '\\' || in_ranges(*code, kInvisible) ||
                ((*code == ':' || *code == '#') && begins_log_command(text.substr(start)))) {
       out += escaped(*code);
@@ -273,11 +276,51 @@ std::string bounded_name(std::string_view text, size_t max_characters) {
   return std::string(text.substr(0, at)) + "...~" + sha256_hex(text).substr(0, kDigestCharacters);
 }
 
+namespace {
+
+// Where one of `names` that is long stands in `text` at `at`: the longest of those; null: none.
+const std::string* long_name_at(std::string_view text, size_t at,
+                                const std::vector<std::string>& names) {
+  const std::string* longest = nullptr;
+  for (const std::string& name : names) {
+    if (name.size() <= kNameInSentenceCharacters || !text.substr(at).starts_with(name)) continue;
+    if (longest == nullptr || name.size() > longest->size()) longest = &name;
+  }
+  return longest;
+}
+
+bool is_utf8(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    if (!next_character(text, at)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string bounded_sentence(std::string_view sentence, const std::vector<std::string>& names,
+                             size_t max_characters) {
+  std::string out;
+  for (size_t at = 0; at < sentence.size();) {
+    if (const std::string* name = long_name_at(sentence, at, names)) {
+      out += bounded_name(*name, kNameInSentenceCharacters);
+      at += name->size();
+    } else {
+      out += sentence[at++];
+    }
+  }
+  return bounded_name(out, max_characters);
+}
+
 std::string json_text(std::string_view text) {
+  if (is_utf8(text)) return std::string(text);
   std::string out;
   for (size_t at = 0; at < text.size();) {
     const size_t start = at;
-    out += next_character(text, at) ? text.substr(start, at - start) : std::string_view("\uFFFD");
+    const auto code = next_character(text, at);
+    out += !code           ? byte_escape(text[start])
+           : *code == '\\' ? "\\\\"
+                           : std::string(text.substr(start, at - start));
   }
   return out;
 }

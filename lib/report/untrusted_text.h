@@ -8,13 +8,14 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace isobit {
 
 // One line of printable text: backslash, control and invisible characters and invalid bytes become
 // \\, \n, \x1b, \u{202e}, \xff. So does the first sign of what a build server takes for a command
-// wherever it stands in a log: "::error ::", "##[", "##vso[", "##teamcity[". At most
-// `max_characters`, then "...".
+// wherever it stands in a log: "::error ::", "##[", "##vso[", "##teamcity[". Of a text of more than
+// `max_characters`, what bounded_name leaves of it.
 std::string visible_text(std::string_view text, size_t max_characters = SIZE_MAX);
 
 // visible_text as inline code that no Markdown or HTML reader takes for markup, a link or a
@@ -43,11 +44,19 @@ std::string workflow_property(std::string_view text);
 // percent-encoded, "/" aside.
 std::string uri_path(std::string_view path);
 
-// For places of bounded length: text of more than `max_characters` is cut, and the digest of all of
-// it is appended, so that names which differ still do.
+// For places of bounded length: text of more than `max_characters` is cut, and the beginning of the
+// digest of all of it is appended, "load.concurr...~0f3a9c22d1b7", so that names which differ still
+// do.
 std::string bounded_name(std::string_view text, size_t max_characters);
 
-// Valid UTF-8: each invalid byte becomes U+FFFD. JSON escapes the rest itself.
+// A sentence with names from outside in it: each of `names` that is long is bounded where it
+// stands, so that the figures after it are not cut away with it; then bounded_name of the whole.
+inline constexpr size_t kNameInSentenceCharacters = 120;
+std::string bounded_sentence(std::string_view sentence, const std::vector<std::string>& names,
+                             size_t max_characters = SIZE_MAX);
+
+// Valid UTF-8, for JSON, which escapes the rest itself. Valid text stays as it is. In any other,
+// each invalid byte becomes \xff and each backslash is doubled, so that no two of them read alike.
 std::string json_text(std::string_view text);
 
 // Columns that a terminal uses for visible text.

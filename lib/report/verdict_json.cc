@@ -6,6 +6,7 @@
 #include "gate/policy_file.h"
 #include "report/report.h"
 #include "report/untrusted_text.h"
+#include "report/valid_json.h"
 
 namespace isobit {
 namespace {
@@ -105,18 +106,6 @@ Json note_json(const Reason& note) {
   return {{"subject", json_text(note.subject)}, {"text", json_text(note.text)}};
 }
 
-// A policy file is written by people: its texts may hold anything.
-Json clean(const Json& value) {
-  if (value.is_string()) return json_text(value.get<std::string>());
-  Json out = value.is_object() ? Json::object() : value.is_array() ? Json::array() : value;
-  if (value.is_object()) {
-    for (const auto& [key, member] : value.items()) out[json_text(key)] = clean(member);
-  } else if (value.is_array()) {
-    for (const Json& item : value) out.push_back(clean(item));
-  }
-  return out;
-}
-
 template <typename T, typename F>
 Json array_of(const std::vector<T>& items, F&& to_json) {
   Json array = Json::array();
@@ -137,7 +126,7 @@ Json verdict_json(const Verdict& verdict) {
           {"tiers", array_of(verdict.tiers, tier_json)},
           {"changes", array_of(verdict.changes, change_json)},
           {"notes", array_of(verdict.notes, note_json)},
-          {"policy", clean(policy_to_json(verdict.policy))}};
+          {"policy", valid_json(policy_to_json(verdict.policy))}};
 }
 
 }  // namespace isobit

@@ -16,17 +16,26 @@ constexpr size_t kMaxReasons = 12;
 constexpr size_t kMaxNotes = 12;
 constexpr size_t kMaxChanges = 15;
 constexpr size_t kMaxRules = 40;
-constexpr size_t kValueBytes = 20;
+constexpr size_t kValueCharacters = 20;
+constexpr size_t kNameCharacters = 200;
+constexpr size_t kSentenceCharacters = 1000;
 
-// As recorded: the table makes it printable.
+bool is_digest(const std::string& value) {
+  constexpr size_t kSha256HexCharacters = 64;
+  return value.size() == kSha256HexCharacters &&
+         value.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+// As recorded: the table makes it printable. A digest is told from others by its beginning.
 std::string shortened(const std::optional<std::string>& value) {
-  if (!value || value->size() <= kValueBytes) return value.value_or("unknown");
-  size_t end = kValueBytes;
-  const auto continues = [&](size_t at) {
-    return (static_cast<unsigned char>((*value)[at]) & 0xC0) == 0x80;
-  };
-  while (end > 0 && continues(end)) --end;  // no character is cut in two
-  return value->substr(0, end) + "...";
+  if (!value) return "unknown";
+  if (is_digest(*value)) return value->substr(0, kValueCharacters) + "...";
+  return bounded_name(*value, kValueCharacters);
+}
+
+std::string subject_and_text(const Reason& reason) {
+  return visible_text(reason.subject, kNameCharacters) + ": " +
+         visible_text(bounded_sentence(reason.text, reason.names, kSentenceCharacters));
 }
 
 std::string more_line(size_t total, size_t shown, const char* what) {
@@ -41,28 +50,13 @@ std::string verdict_cell(const RuleResult& result, const RuleUnit* unit) {
 
 constexpr size_t kIndent = 16;
 
-// "reference, the worst of 2 cells: 0 of 8 prompts differ (0 %); asked: at most 5 %; 95 %: 0 to
-// 31 %; decided by ..."
-std::string rule_words(const RuleResult& result) {
-  const Metric* metric = find_metric(result.rule.metric);
-  const RuleUnit* unit = result.deciding();
-  const std::string limit = limit_text(result.rule);
-  if (unit == nullptr || metric == nullptr) return limit + "; nothing to compare";
-  std::string out =
-      unit_words(result, *unit) + ": " + figure_words(*metric, unit->figure) + "; asked: " + limit;
-  if (const std::string interval = interval_words(*unit, result.rule); !interval.empty())
-    out += "; " + interval;
-  if (const std::string decided = deciding_text(unit->figure); !decided.empty())
-    out += "; decided by " + decided;
-  return out;
-}
-
 std::string rule_lines(const RuleResult& result) {
   const std::string id =
-      result.tier.empty() ? result.rule.id : result.rule.id + ", tier " + result.tier;
+      bounded_name(result.rule.id, kNameCharacters) +
+      (result.tier.empty() ? "" : ", tier " + bounded_name(result.tier, kNameCharacters));
   return fmt::format("  {:<{}}{}{}{}", verdict_cell(result, result.deciding()), kIndent - 2,
                      wrapped_text(visible_text(id), kIndent), std::string(kIndent, ' '),
-                     wrapped_text(visible_text(rule_words(result)), kIndent));
+                     wrapped_text(visible_text(rule_words(result), kSentenceCharacters), kIndent));
 }
 
 std::string rules_list(const Verdict& verdict) {
@@ -132,8 +126,7 @@ std::string notes_text(const Verdict& verdict) {
     const Reason& note = verdict.notes[i];
     constexpr std::string_view kBegin = "note: ";
     out += kBegin;
-    out += wrapped_text(visible_text(note.subject, 200) + ": " + visible_text(note.text, 400),
-                        kBegin.size());
+    out += wrapped_text(subject_and_text(note), kBegin.size());
   }
   return out.empty() ? out : "\n" + out + more_line(verdict.notes.size(), kMaxNotes, "notes");
 }
@@ -144,12 +137,12 @@ namespace {
 
 std::string with_reasons(const Verdict& verdict, const std::string& sentence,
                          const char* word_for_fail) {
-  std::string out = wrapped_text(visible_text(sentence));
+  std::string out = wrapped_text(visible_text(bounded_sentence(sentence, {verdict.policy.name})));
   for (size_t i = 0; i < std::min(verdict.reasons.size(), kMaxReasons); ++i) {
     const Reason& reason = verdict.reasons[i];
     const std::string line = fmt::format(
-        "{}: {}: {}", reason.outcome == Outcome::kFail ? word_for_fail : name(reason.outcome),
-        visible_text(reason.subject, 200), visible_text(reason.text, 400));
+        "{}: {}", reason.outcome == Outcome::kFail ? word_for_fail : name(reason.outcome),
+        subject_and_text(reason));
     out += "  " + wrapped_text(line, 2);
   }
   if (verdict.reasons.size() > kMaxReasons)

@@ -52,40 +52,7 @@ class ReadOnlyFence {
   Database& database_;
 };
 
-// The number of bytes of the well-formed UTF-8 sequence at the start of `s`; 0 when there is none.
-size_t utf8_sequence_bytes(std::string_view s) {
-  const auto byte = [&](size_t i) { return i < s.size() ? static_cast<unsigned char>(s[i]) : 0u; };
-  const auto follows = [&](size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
-    return byte(i) >= low && byte(i) <= high;
-  };
-  const unsigned b = byte(0);
-  if (b < 0x80) return 1;
-  if (b >= 0xC2 && b <= 0xDF) return follows(1) ? 2 : 0;
-  if (b >= 0xE0 && b <= 0xEF) {
-    return follows(1, b == 0xE0 ? 0xA0 : 0x80, b == 0xED ? 0x9F : 0xBF) && follows(2) ? 3 : 0;
-  }
-  if (b >= 0xF0 && b <= 0xF4) {
-    return follows(1, b == 0xF0 ? 0x90 : 0x80, b == 0xF4 ? 0x8F : 0xBF) && follows(2) && follows(3)
-               ? 4
-               : 0;
-  }
-  return 0;
-}
-
-std::string with_replacements(std::string_view s) {
-  std::string out;
-  while (!s.empty()) {
-    const size_t n = utf8_sequence_bytes(s);
-    if (n > 0) {
-      out += s.substr(0, n);
-    } else {
-      out += "\xEF\xBF\xBD";
-    }
-    s.remove_prefix(n > 0 ? n : 1);
-  }
-  return out;
-}
-
+// Texts as they are stored, which may be no UTF-8: whoever shows them makes them visible.
 Json column_value(const Statement& statement, int column) {
   switch (sqlite3_column_type(statement.get(), column)) {
     case SQLITE_INTEGER:
@@ -96,7 +63,7 @@ Json column_value(const Statement& statement, int column) {
       return value > 0 ? "inf" : "-inf";
     }
     case SQLITE_TEXT:
-      return with_replacements(statement.text(column));
+      return std::string(statement.text(column));
     case SQLITE_BLOB: {
       const std::string_view bytes = statement.blob(column);
       return "x'" + hex({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}) + "'";

@@ -44,7 +44,7 @@ struct StoreSummary {
 struct QueryResult {
   std::vector<std::string> columns;
   std::vector<std::vector<Json>>
-      rows;  // null, integer, number, string; a BLOB is "x'..'", bad UTF-8 is replaced
+      rows;  // null, integer, number, string as stored (UTF-8 or not); a BLOB is "x'..'"
   bool truncated = false;  // there were more than max_rows
 };
 

@@ -9,6 +9,7 @@ import resource
 import shutil
 import signal
 import sqlite3
+import subprocess
 import tarfile
 import unittest
 
@@ -150,6 +151,24 @@ class Bundles(BundleTest):
                 if listed["name"].endswith(".jsonl"):
                     for line in content.splitlines():
                         json.loads(line)
+
+    def test_a_bundle_that_was_unpacked_and_packed_again_by_another_archiver_is_the_same_runs(self):
+        self.two_runs()
+        bundle = self.exported("--policy", "level-1")
+        said = self.isobit("compare", bundle + ":latest~1", bundle, "--json", expect=0).json
+        with tarfile.open(bundle) as tar:
+            tar.extractall(self.path("unpacked"))
+        packed = self.path("packed.isobit.tar")
+        subprocess.run(["tar", "--format=ustar", "-cf", packed, "manifest.json", "runs", "policy.json"], cwd=self.path("unpacked"), check=True)
+        self.assertEqual(os.path.getsize(packed) % 10240, 0)
+        self.assertEqual(self.isobit("compare", packed + ":latest~1", packed, "--json", expect=0).json, said)
+        self.isobit("verify", packed, expect=0)
+        with tarfile.open(self.path("python.isobit.tar"), "w", format=tarfile.USTAR_FORMAT) as tar:
+            for name in ("manifest.json", "runs", "policy.json"):
+                tar.add(os.path.join(self.path("unpacked"), name), name)
+        self.isobit("verify", self.path("python.isobit.tar"), expect=0)
+        more = self.write("more.isobit.tar", self.read("packed.isobit.tar")[:-1] + b"x")
+        self.assertIn("after its last member", " ".join(self.isobit("verify", more, expect=3).err.split()))
 
     def test_a_policy_travels_and_gates(self):
         self.two_runs()
@@ -349,6 +368,12 @@ class BadBundles(BundleTest):
         for policy, words in ((b"{", "policy.json"), (b'{"level": 9}', "policy.json"), (b'{"lvel": 1}', "level"), (b"\xff", "policy.json")):
             forged = self.forged("policy.isobit.tar", lambda m, policy=policy: m.update({"policy.json": policy}))
             self.assert_no_evidence(forged, words)
+
+    def test_a_policy_member_that_is_empty_or_too_large_is_refused(self):
+        self.one_bundle()
+        self.isobit("store", "export", "latest", "-o", "x.isobit.tar", "--policy", "level-1", "--store", self.store, expect=0)
+        for policy, words in ((b"", "policy.json is empty"), (b'{"level": 1}' + b" " * (4 << 20), "at most 4194304 are expected")):
+            self.assert_no_evidence(self.forged("policy.isobit.tar", lambda m, policy=policy: m.update({"policy.json": policy})), words)
 
     def test_a_bundle_that_says_it_is_redacted_and_holds_words_is_refused(self):
         run = self.one_bundle()

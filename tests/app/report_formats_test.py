@@ -213,6 +213,23 @@ class Formats(FormatsTest):
         self.hold_to_schemas()
 
 
+class BytesThatAreNotText(FormatsTest):
+    """A label of such bytes is shown by them in every JSON, as it is everywhere else."""
+
+    def test_two_labels_that_differ_in_such_a_byte_are_told_apart_wherever_json_has_them(self):
+        for label in (b"a\xff", b"a\xfe"):
+            self.run_audit(*AXIS, "--label", os.fsdecode(label))
+        shown = ["a\\xff", "a\\xfe"]
+        self.gate("-o", "r.json", "-o", "r.md", expect=0)
+        comparison = json.loads(self.read("r.json"))["comparison"]
+        self.assertEqual([comparison["base"]["label"], comparison["candidate"]["label"]], shown)
+        rows = self.isobit("store", "query", "SELECT label FROM run ORDER BY run_key", "--store", self.store, "--json", expect=0).json
+        self.assertEqual([row["label"] for row in rows], shown)
+        compared = self.isobit("compare", "latest~1", "latest", "--store", self.store, "--json", expect=0).json
+        self.assertEqual([compared["base"]["label"], compared["candidate"]["label"]], shown)
+        self.assertIn(b"a&#92;xff", self.read("r.md"))
+
+
 class Refusals(FormatsTest):
     def test_2_for_a_format_that_does_not_exist_with_the_nearest_one_and_before_any_work(self):
         for name, word in (("r.xml", "did you mean '.junit.xml'?"), ("r.sarf", "did you mean '.sarif'?"), ("report", "use .html .md"), ("r.pdf", "use .html .md")):
@@ -364,7 +381,7 @@ class Hostile(FormatsTest):
 
     def json_and_csv(self, text):
         value = json.loads(self.read("r.json"))
-        whole = text.decode("utf-8", "replace")
+        whole = text.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
         self.assertEqual(value["comparison"]["candidate"]["label"], whole, "nothing is cut from it")
         rows = list(csv.reader(io.StringIO(self.read("r.csv").decode(), newline="")))
         self.assertEqual({len(row) for row in rows}, {len(rows[0])})

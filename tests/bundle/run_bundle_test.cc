@@ -114,6 +114,18 @@ TEST_CASE("a bundle without a policy has no such member") {
   CHECK(read_bundle(bytes, "x.tar").policy.empty());
 }
 
+TEST_CASE("a policy that is empty or larger than a policy file may be is refused") {
+  const Files files = files_of(bundle_bytes(two_runs()));
+  Files edited = files;
+  edited["policy.json"] = "";
+  CHECK(has(refusal(vouched(edited)), "policy.json is empty"));
+  edited["policy.json"] = std::string(kMaxPolicyBytes, ' ');
+  CHECK(refusal(vouched(edited)).empty());
+  edited["policy.json"] += ' ';
+  CHECK(has(refusal(vouched(edited)), "policy.json has 4194305 bytes, at most 4194304"));
+  CHECK_THROWS_AS(bundle_bytes({.runs = {recorded_run()}, .policy = edited["policy.json"]}), Error);
+}
+
 TEST_CASE("runs that cannot be in a bundle are the caller's error") {
   const auto code = [](RunBundle bundle) {
     try {

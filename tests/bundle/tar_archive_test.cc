@@ -1,4 +1,4 @@
-// The one form of an archive that is read, and everything else that a stranger's archive may be.
+// The forms of an archive that are read, and everything else that a stranger's archive may be.
 #include "bundle/tar_archive.h"
 
 #include <doctest/doctest.h>
@@ -103,7 +103,8 @@ TEST_CASE("places outside, links, devices and folders are refused by name") {
   CHECK(of_kind("3").find("a device") != std::string::npos);
   CHECK(of_kind("4").find("a device") != std::string::npos);
   CHECK(of_kind("6").find("a pipe") != std::string::npos);
-  CHECK(of_kind("5").find("a folder") != std::string::npos);
+  CHECK(refusal(with_field(tar, 1024, kKindAt, "5")).find("a folder") != std::string::npos);
+  CHECK(!of_kind("5").empty());  // one that is said to have a content
 }
 
 TEST_CASE("sizes that lie are refused before anything is allocated") {
@@ -114,13 +115,53 @@ TEST_CASE("sizes that lie are refused before anything is allocated") {
   CHECK(!refusal(with_field(tar, 0, kSizeAt, "00000000000")).empty());
 }
 
-TEST_CASE("names twice, out of order, with owners, times or modes are refused") {
+TEST_CASE("a name that is there twice is refused, next to its twin or not") {
   const std::string tar = tar_bytes(kMembers);
-  CHECK(refusal(with_field(tar, 1024, kNameAt, std::string("a.json\0", 7))).find("there twice") !=
+  for (const size_t member : {size_t{1024}, size_t{1536}})
+    CHECK(refusal(with_field(tar, member, kNameAt, std::string("a.json\0\0", 8)))
+              .find("there twice") != std::string::npos);
+}
+
+TEST_CASE("owners, times and modes of another archiver say nothing and are ignored") {
+  constexpr size_t kOwnerNameAt = 265;
+  std::string tar = tar_bytes(kMembers);
+  for (const auto& [at, bytes] :
+       {std::pair(kTimeAt, "14712345670"), std::pair(kUidAt, "0001750"),
+        std::pair(kModeAt, "0000600"), std::pair(kOwnerNameAt, "somebody")})
+    tar = with_field(tar, 0, at, bytes);
+  CHECK(read_tar(tar, "f.tar").size() == kMembers.size());
+}
+
+TEST_CASE("members may be in any order, with the folders that they are in") {
+  const std::string tar = tar_bytes(kMembers);
+  const std::string a = tar.substr(0, 1024), empty = tar.substr(1024, 512),
+                    after = tar.substr(1536);
+  const auto folder = [&](const std::string& name) {
+    return with_field(with_field(empty, 0, kNameAt, name + std::string(20 - name.size(), '\0')), 0,
+                      kKindAt, "5");
+  };
+  const auto members = read_tar(empty + folder("b/") + a + after, "f.tar");
+  REQUIRE(members.size() == 3);
+  CHECK(members[0].name == "b/empty");
+  CHECK(members[1].content == "{}\n");
+  CHECK(refusal(folder("c/") + tar).find("no member is in") != std::string::npos);
+  CHECK(refusal(folder("b/") + folder("b/") + tar).find("there twice") != std::string::npos);
+  CHECK(refusal(folder("../b/") + tar).find("outside the bundle") != std::string::npos);
+}
+
+TEST_CASE("zeros to the end of a record are read, and nothing else after the last member") {
+  constexpr size_t kRecordBytes = 10240;
+  const std::string tar = tar_bytes(kMembers);
+  std::string padded = tar + std::string(kRecordBytes - tar.size(), '\0');
+  CHECK(read_tar(padded, "f.tar").size() == kMembers.size());
+  CHECK(refusal(padded + std::string(kRecordBytes, '\0')).find("after its last member") !=
         std::string::npos);
-  for (const auto& [at, bytes] : {std::pair(kTimeAt, "00000000001"), std::pair(kUidAt, "0001750"),
-                                  std::pair(kModeAt, "0004755")})
-    CHECK(refusal(with_field(tar, 0, at, bytes)).find("of its own") != std::string::npos);
+  CHECK(refusal(padded.substr(0, padded.size() - 1)).find("is truncated") != std::string::npos);
+  for (size_t at = tar.size(); at < padded.size(); at += 100) {
+    padded[at] = 'x';
+    CHECK(refusal(padded).find("after its last member") != std::string::npos);
+    padded[at] = '\0';
+  }
 }
 
 TEST_CASE("a name that only a prefix field could hold is refused") {
@@ -132,7 +173,7 @@ TEST_CASE("a name that only a prefix field could hold is refused") {
 
 TEST_CASE("bytes between members and after the last one are refused") {
   const std::string tar = tar_bytes(kMembers);
-  CHECK(refusal(tar + std::string(512, '\0')).find("after its last member") != std::string::npos);
+  CHECK(refusal(tar + std::string(512, '\0')).find("is truncated") != std::string::npos);
   CHECK(refusal(tar + tar).find("after its last member") != std::string::npos);
   std::string padded = tar;
   padded[512 + 100] = 'x';

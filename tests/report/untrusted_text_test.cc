@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "report/report.h"
+
 using namespace isobit;
 using namespace std::string_literals;
 
@@ -22,12 +24,28 @@ TEST_CASE("bytes that are not UTF-8 are shown one by one") {
   CHECK(visible_text("\xc0\xaf") == "\\xc0\\xaf");                    // overlong
   CHECK(visible_text("\xed\xa0\x80") == "\\xed\\xa0\\x80");           // a surrogate
   CHECK(visible_text("\xf5\x80\x80\x80") == "\\xf5\\x80\\x80\\x80");  // past U+10FFFF
-  CHECK(json_text("a\xff"s + "\xe4\xb8" + "b") == "a\uFFFD\uFFFD\uFFFDb");
-  CHECK(json_text("caf\u00e9\n") == "caf\u00e9\n");
+}
+
+TEST_CASE("JSON shows bytes that are not UTF-8 as they are shown elsewhere, and keeps valid text") {
+  CHECK(json_text("a\xff"s + "\xe4\xb8" + "b") == "a\\xff\\xe4\\xb8b");
+  CHECK(json_text("a\xff") != json_text("a\xfe"));
+  for (const char* valid : {"caf\u00e9\n", "a\\xff", "\\", "\uFFFD", ""})
+    CHECK(json_text(valid) == valid);
+}
+
+TEST_CASE(
+    "of texts that are not UTF-8, no two read alike in JSON, whatever backslashes they hold") {
+  CHECK(json_text("\xff\\xfe") == "\\xff\\\\xfe");
+  CHECK(json_text("\\xff\xfe") == "\\\\xff\\xfe");
+}
+
+TEST_CASE("one line of JSON is valid, whoever wrote the texts and keys in it") {
+  const Json value = {{"a\xff", "b\xfe"}, {"valid \\", "caf\u00e9 \\"}};
+  CHECK(json_line(value) == R"({"a\\xff":"b\\xfe","valid \\":"caf\u00e9 \\"})");
 }
 
 TEST_CASE("text is cut between characters and the cut is visible") {
-  CHECK(visible_text("\u4e2d\u6587\u5b57", 2) == "\u4e2d\u6587...");
+  CHECK(visible_text("\u4e2d\u6587\u5b57", 2).starts_with("\u4e2d\u6587...~"));
   CHECK(visible_text("abc", 3) == "abc");
   CHECK(visible_text("", 0) == "");
 }
@@ -103,6 +121,26 @@ TEST_CASE("long names are cut, and those that differ still do") {
   CHECK(a.size() == b.size());
   CHECK(a != b);
   CHECK(bounded_name("\u4e2d\u6587\u4e2d", 2).starts_with("\u4e2d\u6587...~"));
+}
+
+TEST_CASE("texts that begin alike stay apart wherever they are cut") {
+  const std::string a(300, 'x'), b(301, 'x');
+  CHECK(visible_text(a, 100) != visible_text(b, 100));
+  CHECK(markdown_code(a, 100) != markdown_code(b, 100));
+  CHECK(visible_text(a, 100).size() == 100 + 4 + 12);
+}
+
+TEST_CASE("long names in a sentence are cut where they stand, and the figures after them stay") {
+  const std::string cell(5000, 'c'), longer = cell + "d", request = "p1";
+  const std::string sentence = "1 of " + longer + " and " + cell + " p1: 7 in tokens";
+  const std::string out = bounded_sentence(sentence, {cell, longer, request}, 500);
+  CHECK(out.size() < 500);
+  CHECK(out.ends_with(" p1: 7 in tokens"));
+  CHECK(out.find(bounded_name(longer, kNameInSentenceCharacters) + " and " +
+                 bounded_name(cell, kNameInSentenceCharacters)) != std::string::npos);
+  CHECK(bounded_sentence("as it is, p1", {request, ""}) == "as it is, p1");
+  CHECK(bounded_sentence(std::string(900, 'y'), {}, 500) ==
+        bounded_name(std::string(900, 'y'), 500));
 }
 
 TEST_CASE("no name in a sentence becomes a link in Markdown") {
