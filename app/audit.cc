@@ -13,6 +13,7 @@
 
 #include "app/cores.h"
 #include "app/exit_codes.h"
+#include "app/number_checks.h"
 #include "app/text_probes.h"
 #include "app/word_lists.h"
 #include "base/error.h"
@@ -126,7 +127,7 @@ void declare_audit_options(CLI::App& app, AuditArguments& a) {
   app.add_option("--repeats", a.repeats, "Executions of each cell")->check(CLI::Range(1, 1000));
   app.add_option("--seed", a.seed,
                  "Seed of the order of cells, permutations and neighbours (default: 0)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative);
   app.add_flag("--no-teacher-forcing", a.no_teacher_forcing,
                "Do not compute flipped answers once more over their reference's tokens");
   app.add_flag("--embeddings", a.embeddings,
@@ -208,10 +209,11 @@ void require_recordable(const std::string& store) {
     Store::open(store, StoreMode::kRead);
     return;
   }
-  const fs::path folder = fs::absolute(store).parent_path();
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
-    throw Error(ErrorCode::environment,
-                "cannot create the store '" + store + "': " + std::strerror(errno));
+  std::error_code failed;
+  const fs::path folder = fs::absolute(store, failed).parent_path();
+  if (failed || ::access(folder.c_str(), W_OK | X_OK) != 0) {
+    throw Error(ErrorCode::environment, "cannot create the store '" + store + "': " +
+                                            (failed ? failed.message() : std::strerror(errno)));
   }
 }
 

@@ -10,6 +10,7 @@
 #include "app/recording.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/shell_word.h"
 #include "report/report.h"
 
 namespace isobit::app {
@@ -89,8 +90,8 @@ int run_demo(const DemoArguments& demo, Session& session) {
       fmt::format("invariant arm (cpu):          {}\nadaptive arm (cpu-adaptive):  {}\nstore:  "
                   "{}\nreport: {}\n",
                   line(invariant), line(adaptive), session.flags.store, report));
-  session.console.suggest(
-      fmt::format("isobit report latest --store {} -o report.csv", session.flags.store));
+  session.console.suggest(fmt::format("isobit report latest --store {} -o report.csv",
+                                      shell_word(session.flags.store)));
   return invariant.verdict.outcome == Outcome::kPass ? kOk : kDiverged;
 }
 

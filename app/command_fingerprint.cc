@@ -165,9 +165,7 @@ std::function<int()> declare_fingerprint(CLI::App& app, Session& session) {
   app.add_option("--isa", a->isa, "Instruction set to record (default: best)");
   CLI::Option* bom =
       app.add_flag("--cyclonedx", a->cyclonedx, "As a CycloneDX 1.6 bill of materials (ML-BOM)");
-  app.add_option("-o,--output", a->output, "With --cyclonedx: file to write")
-      ->check(not_empty)
-      ->needs(bom);
+  app.add_option("-o,--output", a->output, "With --cyclonedx: file to write")->needs(bom);
   CLI::App* diff_app = app.add_subcommand(
       "diff", "What differs between two, and what that can affect; exit 1 when anything does");
   diff_app->add_option("A", a->before, "Fingerprint file (.json), checkpoint folder or .gguf")
@@ -200,8 +198,8 @@ std::function<int()> declare_fingerprint(CLI::App& app, Session& session) {
     session.console.result(session.flags.json ? fingerprint_json(f) + "\n" : listing(f));
     if (const std::string now = recorded_clock(f); !now.empty())
       session.console.say(clock_notice(now));
-    session.console.suggest(
-        fmt::format("isobit run {} --axis load.concurrency=1,8 --check 2", a->source));
+    session.console.suggest(fmt::format("isobit run {} --axis load.concurrency=1,8 --check 2{}",
+                                        shell_word(a->source), store_option(session.flags)));
     return kOk;
   };
 }

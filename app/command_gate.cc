@@ -6,19 +6,16 @@
 
 #include "app/audit.h"
 #include "app/baseline_runs.h"
-#include "app/clock.h"
-#include "app/exit_codes.h"
 #include "app/gate_runs.h"
 #include "app/policy_argument.h"
 #include "app/report_outputs.h"
 #include "app/run_refs.h"
-#include "app/statement_file.h"
 #include "app/token_texts.h"
 #include "app/upgrade.h"
+#include "app/verdict_keeper.h"
 #include "base/error.h"
 #include "compare/sample_name.h"
 #include "report/report.h"
-#include "store/store.h"
 
 namespace isobit::app {
 namespace {
@@ -29,29 +26,10 @@ struct GateArguments {
   std::string base, candidate, policy;
   int level = 1;
   bool level_given = false;
-  bool fail_on_warn = false;
-  bool save = false;
-  StatementArguments statement;
+  VerdictKeeping keeping;
   UpgradeArguments upgrade;
   OutputArguments outputs;
 };
-
-void save_verdict(const RunRecord& base, const RunRecord& candidate, const Verdict& verdict,
-                  const Session& session) {
-  Store store = Store::open(session.flags.store, StoreMode::kRecord);
-  store.save_comparison({.base_run = base.id,
-                         .candidate_run = candidate.id,
-                         .created = utc_now(),
-                         .level = number(verdict.level),
-                         .verdict = name(verdict.outcome),
-                         .document_json = verdict_json(verdict).dump()});
-  store.close();
-}
-
-int gate_exit_code(const Verdict& verdict, bool fail_on_warn) {
-  return verdict.outcome == Outcome::kWarn && fail_on_warn ? static_cast<int>(kWarnings)
-                                                           : exit_code(verdict);
-}
 
 std::string report_command(const GateArguments& a, const Verdict& verdict, const Session& session) {
   const std::string judged_by = a.policy.empty() ? fmt::format("--level {}", number(verdict.level))
@@ -140,15 +118,13 @@ int run_gate(const GateArguments& a, Session& session) {
   const Policy policy = policy_of(a, session);
   const Date today = gate_day(session.flags.now);
   refuse_expired(policy, today);  // before any work
-  const StatementWriter statement(a.statement);
+  const VerdictKeeper keeper(a.keeping);
   const auto [base, candidate, digests] =
       load_run_pair(a.base, a.candidate, session.flags.store, session.console);
   const GatedRuns gated = judged(a, base, candidate, policy, today, session);
-  const Verdict& verdict = gated.verdict;
-  if (a.save) save_verdict(base, candidate, verdict, session);
-  statement.write(&base, candidate, verdict, session, digests);
+  keeper.keep(base, candidate, gated.verdict, session, digests);
   print(a, base, candidate, gated, session);
-  return gate_exit_code(verdict, a.fail_on_warn);
+  return keeper.exit_code_of(gated.verdict);
 }
 
 }  // namespace
@@ -159,18 +135,15 @@ std::function<int()> declare_gate(CLI::App& app, Session& session) {
   app.add_option("CAND", arguments->candidate, "Run that wants to replace it, named alike")
       ->required();
   app.add_option(
-         "--policy", arguments->policy,
-         "Policy file, or a ready policy (isobit policy list); default: that of the baseline "
-         "BASE, else level 1")
-      ->check(not_empty);
+      "--policy", arguments->policy,
+      "Policy file, or a ready policy (isobit policy list); default: that of the baseline "
+      "BASE, else level 1");
   CLI::Option* level = app.add_option("--level", arguments->level,
                                       "0: within the base's own noise; 1: same tokens; "
                                       "2: same bits");
-  app.add_flag("--fail-on-warn", arguments->fail_on_warn, "Exit 7 where the verdict is a warning");
   declare_outputs(app, arguments->outputs);
-  declare_statement_options(app, arguments->statement);
+  declare_verdict_keeping(app, arguments->keeping);
   declare_upgrade_options(app, arguments->upgrade);
-  app.add_flag("--save", arguments->save, "Keep the verdict and its policy in the store");
   return [arguments, level, &session] {
     arguments->level_given = level->count() > 0;
     if (arguments->upgrade.upgrade && !arguments->policy.empty())
@@ -180,7 +153,7 @@ std::function<int()> declare_gate(CLI::App& app, Session& session) {
                       shell_word(arguments->policy) + store_option(session.flags));
     if (arguments->upgrade.upgrade)
       return upgrade({arguments->base, arguments->candidate}, level_argument(arguments->level),
-                     arguments->upgrade, arguments->outputs, session);
+                     arguments->upgrade, {arguments->outputs, arguments->keeping}, session);
     return run_gate(*arguments, session);
   };
 }

@@ -1,5 +1,8 @@
 #include "app/command_line.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "app/chat_renderer.h"
 #include "app/exit_codes.h"
 #include "app/help_text.h"
@@ -45,16 +48,25 @@ void declare_global_flags(CLI::App& app, GlobalFlags& flags) {
       ->transform(CLI::Validator(time_fault, ""));
 }
 
-// An unset variable of a script, as in --level "$LEVEL", is not the number 0.
-void refuse_empty_numbers(CLI::App& app) {
+// A text of no characters is a text, no ids are a list of ids, no flags are a list of flags.
+constexpr std::string_view kMayBeEmpty[] = {"--text", "--ids", "--llama-flags"};
+
+std::string refuse_empty(const std::string& value) {
+  return value.empty() ? "the value is empty" : "";
+}
+
+// An unset variable of a script, as in --level "$LEVEL" or report latest "$BASE", is neither the
+// number 0 nor an argument that was left out. What follows an option's value is not its value too.
+void hold_to_values(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) {
-    const std::string type = option->get_type_name();
-    const bool is_number =
-        type.find("INT") != std::string::npos || type.find("FLOAT") != std::string::npos;
-    if (is_number && option->get_items_expected_max() > 0) option->check(not_empty, "");
+    if (option->get_items_expected_max() == 0) continue;  // a flag
+    const bool may_be_empty =
+        std::ranges::find(kMayBeEmpty, option->get_name()) != std::end(kMayBeEmpty);
+    if (!may_be_empty) option->check(refuse_empty, "");
+    if (!option->get_positional()) option->allow_extra_args(false);
   }
   for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
-    refuse_empty_numbers(*sub);
+    hold_to_values(*sub);
 }
 
 }  // namespace
@@ -73,8 +85,8 @@ CommandLine::CommandLine(Session& session)
     sub->footer(std::string("Example:\n  ") + command.example);
     sub->fallthrough();
     actions_.emplace_back(sub, command.declare(*sub, session));
-    refuse_empty_numbers(*sub);
   }
+  hold_to_values(app_);
 }
 
 int CommandLine::act() const {

@@ -9,6 +9,7 @@
 #include "app/inspect.h"
 #include "app/model_words.h"
 #include "base/digest.h"
+#include "base/shell_word.h"
 #include "checkpoint/open.h"
 #include "checkpoint/refusal.h"
 #include "fingerprint/weight_digests.h"
@@ -222,7 +223,7 @@ int inspect(const InspectCheckpointArguments& a, Session& session) {
   const CheckpointFacts facts = collect(a);
   session.console.result(session.flags.json ? json_line(facts_json(facts, a)) + "\n"
                                             : listing(facts, a));
-  session.console.suggest("isobit inspect tokenizer " + printable(a.source));
+  session.console.suggest("isobit inspect tokenizer " + shell_word(a.source));
   return kOk;
 }
 

@@ -8,6 +8,7 @@
 #include "app/inspect.h"
 #include "app/loaded_model.h"
 #include "base/error.h"
+#include "base/shell_word.h"
 #include "report/report.h"
 
 namespace isobit::app {
@@ -201,7 +202,7 @@ int inspect(const InspectTemplateArguments& a, Session& session) {
   session.console.result(session.flags.json ? json_line(template_json(inspected, chosen, a))
                                             : listing(inspected, chosen, a));
   session.console.suggest(
-      fmt::format("isobit tokens render --template {} --messages FILE", printable(a.source)));
+      fmt::format("isobit tokens render --template {} --messages FILE", shell_word(a.source)));
   return kOk;
 }
 

@@ -5,6 +5,7 @@
 #include "app/inspect.h"
 #include "app/loaded_model.h"
 #include "app/step_words.h"
+#include "base/shell_word.h"
 #include "report/report.h"
 #include "report/text_table.h"
 #include "report/text_wrap.h"
@@ -161,7 +162,7 @@ int inspect(const InspectTokenizerArguments& a, Session& session) {
   session.console.result(session.flags.json ? json_line(tokenizer_json(t, text)) + "\n"
                                             : listing(t, text, a.all));
   session.console.suggest(
-      fmt::format("isobit tokens encode --tokenizer {} --text '...'", printable(a.source)));
+      fmt::format("isobit tokens encode --tokenizer {} --text '...'", shell_word(a.source)));
   return kOk;
 }
 

@@ -157,6 +157,10 @@ int main(int argc, char** argv) {
     return app::report_error(Error(ErrorCode::environment, "out of memory",
                                    "lower the concurrency, or use a smaller weight type"),
                              session.console);
+  } catch (const std::filesystem::filesystem_error& e) {  // where nobody looked before
+    return app::report_error(Error(ErrorCode::environment, "cannot look at '" + e.path1().string() +
+                                                               "': " + e.code().message()),
+                             session.console);
   } catch (const std::exception& e) {
     return app::report_error(
         Error(ErrorCode::internal, e.what(),

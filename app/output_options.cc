@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/file_place.h"
+#include "base/locked_page.h"
 #include "base/protected_files.h"
 
 namespace isobit::app {
@@ -15,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-enum class Role { kReplaced, kLog, kStore };
+enum class Role { kReplaced, kGrown, kLog, kStore };
 
 struct OutputOption {
   const char* name;
@@ -27,7 +29,7 @@ struct OutputOption {
 // of the options against it.
 constexpr OutputOption kOutputOptions[] = {
     {"--output", "-o", Role::kReplaced},
-    {"--summary", "--summary", Role::kReplaced},
+    {"--summary", "--summary", Role::kGrown},
     {"--statement", "--statement", Role::kReplaced},
     {"--log-file", "--log-file", Role::kLog},
     {"--into", "--into", Role::kStore},
@@ -59,15 +61,9 @@ std::vector<std::string> values_of(const CLI::App& app, const char* name) {
   return out;
 }
 
-// Where a file of that name is written, also where it or the end of its links is not there yet.
 fs::path place_of(const std::string& name) {
-  constexpr int kMostLinks = 40;
-  std::error_code failed, missing;
-  fs::path place = fs::weakly_canonical(fs::absolute(name), failed);
-  for (int i = 0; i < kMostLinks && !failed && fs::is_symlink(place, missing); ++i) {
-    const fs::path target = fs::read_symlink(place, failed);
-    place = fs::weakly_canonical(place.parent_path() / target, failed);
-  }
+  std::error_code failed;
+  const fs::path place = file_place(name, failed);
   return failed ? fs::path(name) : place;
 }
 
@@ -141,12 +137,13 @@ void claim_outputs(const CLI::App& app, const GlobalFlags& flags) {
   }
   for (const NamedFile& output : outputs) {
     if (output.role == Role::kReplaced) require_replaceable(output.path);
+    if (output.role == Role::kGrown) require_growable(output.path);
   }
   require_distinct(outputs);
   require_not_read(outputs, app);
   require_log_not_named(app);
   for (const NamedFile& output : outputs) {
-    if (output.role == Role::kReplaced) note_output(output.path);
+    if (output.role == Role::kReplaced || output.role == Role::kGrown) note_output(output.path);
   }
 }
 

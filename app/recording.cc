@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <optional>
 
 #include <fmt/format.h>
@@ -95,6 +96,15 @@ void tell_of_outcome(const RunOutcome& outcome, const RunWatch& watch, Session& 
 
 // Runs what is left of the plan into an open store and closes it. `stored`: the run as the store
 // has it by now.
+// A file that was removed takes what is written to it without a word.
+void require_still_there(const std::string& store) {
+  std::error_code missing;
+  if (std::filesystem::exists(store, missing)) return;
+  throw Error(ErrorCode::environment,
+              "the store '" + store + "' was removed while it was recorded to, and the run with it",
+              "record it again to a file that stays");
+}
+
 void run_into(Store& store, const RunRecord& stored, AuditSetup& setup, RunOptions& options,
               const AuditArguments& a, Session& session) {
   watch_for_interruption();
@@ -110,6 +120,7 @@ void run_into(Store& store, const RunRecord& stored, AuditSetup& setup, RunOptio
   if (stopped)
     store.note_stop(stored.id, outcome.interrupted ? "interrupted" : outcome.stop_reason);
   store.close();
+  require_still_there(session.flags.store);
   tell_of_outcome(outcome, watch, session);
   if (outcome.interrupted)
     throw_interruption(fmt::format("what was recorded is kept; isobit run --resume{} continues",

@@ -1,11 +1,8 @@
 #include "app/report_outputs.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
+#include <optional>
 
 #include "app/baseline_runs.h"
 #include "app/bundle_file.h"
@@ -13,9 +10,9 @@
 #include "app/run_trend.h"
 #include "app/token_texts.h"
 #include "app/version.h"
-#include "base/appended_file.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/locked_page.h"
 #include "report/report_formats.h"
 
 namespace isobit::app {
@@ -26,22 +23,16 @@ namespace fs = std::filesystem;
 constexpr size_t kTails = 12;
 constexpr size_t kMaxSummaryBytes = size_t{1} << 20;  // what GitHub shows of a step
 
-void require_writable(const std::string& path) {
-  const fs::path folder = fs::absolute(path).parent_path();
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
-    throw Error(ErrorCode::environment,
-                "cannot write '" + path + "': its folder '" + folder.string() +
-                    "' cannot be written to: " + std::strerror(errno),
-                "make the folder, or name another one");
-  }
-}
-
-// What only the page shows: how earlier runs fared, and where the sample commands find their run.
+// What only the page shows: how earlier runs fared, and where the sample commands find their run. A
+// run in a file of its own is named by that file, beside whatever store the base is in.
 void add_store(const OutputArguments& a, const ReportedRuns& runs, ReportInput& input,
                Session& session) {
-  if (is_baseline_file(runs.ref)) return;
-  const std::string store = parse_run_ref(runs.ref, session.flags.store).store;
-  if (is_bundle_file(store)) return;
+  const std::string& own_store = session.flags.store;
+  const std::string store =
+      is_baseline_file(runs.ref) ? "" : parse_run_ref(runs.ref, own_store).store;
+  if (store.empty() || is_bundle_file(store)) {
+    return;
+  }
   GlobalFlags flags;
   flags.store = store;
   input.store_option = store_option(flags);
@@ -51,18 +42,12 @@ void add_store(const OutputArguments& a, const ReportedRuns& runs, ReportInput& 
 }
 
 // What earlier commands of the same step wrote stays.
-std::string summary_with(const std::string& path, const std::string& report) {
-  std::error_code ignored;
-  std::string text;
-  if (fs::exists(path, ignored)) text = read_to_append(path);
-  if (text.size() + report.size() + 1 > kMaxSummaryBytes) {
-    throw Error(ErrorCode::environment,
-                "the summary '" + path + "' would have more than " +
-                    std::to_string(kMaxSummaryBytes) + " bytes, which GitHub refuses to show",
-                "give the report a step of its own");
-  }
-  if (!text.empty() && !text.ends_with('\n')) text += '\n';
-  return text + report;
+void require_room(const LockedPage& summary, const std::string& path, const std::string& report) {
+  if (summary.size_with(report.size()) <= kMaxSummaryBytes) return;
+  throw Error(ErrorCode::environment,
+              "the summary '" + path + "' would have more than " +
+                  std::to_string(kMaxSummaryBytes) + " bytes, which GitHub refuses to show",
+              "give the report a step of its own");
 }
 
 // Findings are shown at files of the repository, by their path from its top.
@@ -95,19 +80,15 @@ void declare_outputs(CLI::App& app, OutputArguments& a) {
       ->take_all();
   app.add_flag("--github", a.github, "Annotations for GitHub's runner, on stderr");
   app.add_option("--summary", a.summary,
-                 "Add the Markdown report to this file: --summary \"$GITHUB_STEP_SUMMARY\"")
-      ->check(not_empty);
+                 "Add the Markdown report to this file: --summary \"$GITHUB_STEP_SUMMARY\"");
   app.add_option("--location", a.location,
                  "File of the repository that findings are shown at (default: the policy's file, "
-                 "else isobit.json)")
-      ->check(not_empty);
+                 "else isobit.json)");
 }
 
 void check_outputs(const OutputArguments& a) {
   check_location(a.location);
   for (const std::string& file : a.files) report_format_of(file);
-  for (const std::string& file : a.files) require_writable(file);
-  if (!a.summary.empty()) require_writable(a.summary);
 }
 
 ReportInput report_input(const OutputArguments& a, const ReportedRuns& runs,
@@ -133,11 +114,16 @@ void write_outputs(const OutputArguments& a, const ReportInput& input, Session& 
   std::vector<std::pair<std::string, std::string>> contents;  // all before the first is written
   for (const std::string& file : a.files)
     contents.emplace_back(file, report_format_of(file).write(input));
-  if (!a.summary.empty())
-    contents.emplace_back(a.summary, summary_with(a.summary, markdown_report(input)));
+  const std::string added = a.summary.empty() ? "" : markdown_report(input);
+  std::optional<LockedPage> summary;
+  if (!a.summary.empty()) require_room(summary.emplace(a.summary), a.summary, added);
   for (const auto& [file, text] : contents) {
     write_file_atomically(file, text);
     session.console.say("wrote " + printable(file));
+  }
+  if (summary) {
+    summary->append(added);
+    session.console.say("wrote " + printable(a.summary));
   }
   if (a.github) write_stderr(github_annotations(input));
 }

@@ -68,8 +68,11 @@ std::string lasting_ref(const std::string& text, const RunRecord& run, const std
 std::string base_beside(const std::string& text, const RunRecord& base,
                         const std::string& candidate, const std::string& store) {
   if (is_baseline_file(text)) return text;
+  const bool in_a_file =
+      is_baseline_file(candidate) || is_bundle_file(parse_run_ref(candidate, store).store);
+  if (in_a_file) return lasting_ref(text, base, store);
   const std::string of = parse_run_ref(text, store).store;
-  const bool same = !is_baseline_file(candidate) && parse_run_ref(candidate, store).store == of;
+  const bool same = parse_run_ref(candidate, store).store == of;
   return same ? base.id : of + ":" + base.id;
 }
 

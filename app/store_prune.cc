@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/exit_codes.h"
+#include "app/number_checks.h"
 #include "app/recording_lock.h"
 #include "app/run_refs.h"
 #include "app/word_lists.h"
@@ -135,11 +136,12 @@ int dry_run(const PruneArguments& a, Session& session) {
 
 void declare_store_prune(CLI::App& app, PruneArguments& a) {
   CLI::Option* keep = app.add_option("--keep", a.keep, "The latest N runs stay, the others go")
-                          ->check(CLI::NonNegativeNumber);
+                          ->check(not_negative);
   CLI::Option* before = app.add_option(
       "--before", a.before, "Runs recorded before this go: 2026-01-31 or 2026-01-31T12:34:56Z");
   CLI::Option* runs =
-      app.add_option("--runs", a.runs, "These go: ids or references, comma-separated")
+      app.add_option("--runs", a.runs,
+                     "These go: ids or references, comma-separated, or --runs again for each")
           ->delimiter(',');
   keep->excludes(before)->excludes(runs);
   before->excludes(runs);

@@ -106,6 +106,34 @@ UpgradeArm run_arm(const ArmPlan& plan, const Configuration& configuration,
   return arm;
 }
 
+struct Upgraded {
+  const UpgradeArm &before, &after;
+  const UpgradeFindings& findings;
+};
+
+void write_reports(const OutputArguments& outputs, const Upgraded& u, const std::string& model,
+                   Session& session) {
+  if (!outputs.any()) return;
+  OutputArguments with_model = outputs;
+  with_model.model = model;
+  const ReportInput input = report_input(with_model,
+                                         {.base = u.before.run,
+                                          .candidate = u.after.run,
+                                          .comparison = u.findings.comparison,
+                                          .verdict = u.findings.verdict,
+                                          .ref = u.after.run.id},
+                                         u.after.file, session);
+  write_outputs(with_model, input, session);
+}
+
+void print(const Upgraded& u, Session& session) {
+  if (session.flags.json)
+    return session.console.result(json_line(upgrade_json(u.before, u.after, u.findings)) + "\n");
+  session.console.result(upgrade_words(u.before, u.after, u.findings));
+  session.console.suggest(fmt::format("isobit report {} {} -o report.md{}", u.before.run.id,
+                                      u.after.run.id, store_option(session.flags)));
+}
+
 }  // namespace
 
 void declare_upgrade_options(CLI::App& app, UpgradeArguments& a) {
@@ -128,14 +156,15 @@ void declare_upgrade_options(CLI::App& app, UpgradeArguments& a) {
 }
 
 int upgrade(const ConfigurationFiles& files, Level level, const UpgradeArguments& a,
-            const OutputArguments& outputs, Session& session) {
+            const UpgradeResults& results, Session& session) {
   const auto& [old_file, new_file] = files;
-  check_outputs(outputs);
+  check_outputs(results.outputs);
   const Configuration old_configuration = load_configuration(old_file),
                       new_configuration = load_configuration(new_file);
   if (a.model.empty())
     throw Error(ErrorCode::usage, "--upgrade needs --model",
                 "give a checkpoint folder or a .gguf file");
+  const VerdictKeeper keeper(results.keeping);
   require_recordable(session.flags.store);
   std::vector<std::string> token_bytes;
   const UpgradeArm before =
@@ -147,27 +176,10 @@ int upgrade(const ConfigurationFiles& files, Level level, const UpgradeArguments
         "both arms were asked in one cell: nothing is said about load; --axis load.concurrency=1,8 "
         "asks under load too");
   const UpgradeFindings findings = find_upgrade(before, after, level, token_bytes);
-  if (outputs.any()) {
-    OutputArguments with_model = outputs;
-    with_model.model = a.model;
-    write_outputs(with_model,
-                  report_input(with_model,
-                               {.base = before.run,
-                                .candidate = after.run,
-                                .comparison = findings.comparison,
-                                .verdict = findings.verdict,
-                                .ref = after.run.id},
-                               new_file, session),
-                  session);
-  }
-  if (session.flags.json) {
-    session.console.result(json_line(upgrade_json(before, after, findings)) + "\n");
-  } else {
-    session.console.result(upgrade_words(before, after, findings));
-    session.console.suggest(fmt::format("isobit report {} {} -o report.md{}", before.run.id,
-                                        after.run.id, store_option(session.flags)));
-  }
-  return exit_code(findings.verdict);
+  write_reports(results.outputs, {before, after, findings}, a.model, session);
+  keeper.keep(before.run, after.run, findings.verdict, session);
+  print({before, after, findings}, session);
+  return keeper.exit_code_of(findings.verdict);
 }
 
 }  // namespace isobit::app

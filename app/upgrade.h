@@ -9,6 +9,7 @@
 
 #include "app/commands.h"
 #include "app/report_outputs.h"
+#include "app/verdict_keeper.h"
 #include "compare/level.h"
 
 namespace isobit::app {
@@ -31,9 +32,15 @@ struct ConfigurationFiles {
   std::string before, after;
 };
 
-// Runs both arms, or finds them in the store, prints what became of the answers, writes `outputs`
-// and returns the gate's exit code.
+// What the gate of the two arms writes and keeps.
+struct UpgradeResults {
+  const OutputArguments& outputs;
+  const VerdictKeeping& keeping;
+};
+
+// Runs both arms, or finds them in the store, prints what became of the answers, writes and keeps
+// what `results` asks for, and returns the gate's exit code.
 int upgrade(const ConfigurationFiles& files, Level level, const UpgradeArguments& arguments,
-            const OutputArguments& outputs, Session& session);
+            const UpgradeResults& results, Session& session);
 
 }  // namespace isobit::app

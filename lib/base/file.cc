@@ -14,61 +14,28 @@
 #include <utility>
 
 #include "base/appended_file.h"
+#include "base/descriptor.h"
 #include "base/error.h"
+#include "base/file_place.h"
 #include "base/protected_files.h"
 
 namespace isobit {
 namespace {
 
-[[noreturn]] void fail(const std::string& what, const std::filesystem::path& path,
-                       int error_number) {
-  throw Error(ErrorCode::environment,
-              what + " '" + path.string() + "': " + std::strerror(error_number));
-}
-
 // O_NONBLOCK: opening a pipe that nobody writes to must not hang; it changes nothing for regular
 // files.
 constexpr int kReadFlags = O_RDONLY | O_NONBLOCK;
-
-class Descriptor {
- public:
-  Descriptor(const std::filesystem::path& path, int flags, mode_t mode = 0)
-      : fd_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
 
 // The size of an open regular file. A directory or a device is refused: neither can be a checkpoint
 // or a configuration.
 size_t regular_size(int fd, const std::filesystem::path& path) {
   struct stat st {};
-  if (::fstat(fd, &st) != 0) fail("cannot stat", path, errno);
-  if (S_ISDIR(st.st_mode)) fail("cannot read", path, EISDIR);
+  if (::fstat(fd, &st) != 0) fail_at_file("cannot stat", path, errno);
+  if (S_ISDIR(st.st_mode)) fail_at_file("cannot read", path, EISDIR);
   if (!S_ISREG(st.st_mode))
     throw Error(ErrorCode::environment, "'" + path.string() + "' is not a regular file");
   return static_cast<size_t>(st.st_size);
 }
-
-void write_all(int fd, std::string_view content, const std::filesystem::path& path) {
-  while (!content.empty()) {
-    const ssize_t n = ::write(fd, content.data(), content.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail("cannot write", path, errno);
-    content.remove_prefix(static_cast<size_t>(n));
-  }
-}
-
-}  // namespace
-
-namespace {
 
 std::string read_whole(int fd, const std::filesystem::path& path, size_t max_bytes) {
   const size_t size = regular_size(fd, path);
@@ -82,7 +49,7 @@ std::string read_whole(int fd, const std::filesystem::path& path, size_t max_byt
   while (done < size) {
     const ssize_t n = ::read(fd, out.data() + done, size - done);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail("cannot read", path, errno);
+    if (n < 0) fail_at_file("cannot read", path, errno);
     if (n == 0) break;
     done += static_cast<size_t>(n);
   }
@@ -94,14 +61,14 @@ std::string read_whole(int fd, const std::filesystem::path& path, size_t max_byt
 
 std::string read_file(const std::filesystem::path& path, size_t max_bytes) {
   const Descriptor file(path, kReadFlags);
-  if (file.get() < 0) fail("cannot open", path, errno);
+  if (file.get() < 0) fail_at_file("cannot open", path, errno);
   note_read(file.get(), path);
   return read_whole(file.get(), path, max_bytes);
 }
 
 std::string read_to_append(const std::filesystem::path& path) {
   const Descriptor file(path, kReadFlags);
-  if (file.get() < 0) fail("cannot open", path, errno);
+  if (file.get() < 0) fail_at_file("cannot open", path, errno);
   return read_whole(file.get(), path, size_t{1} << 30);
 }
 
@@ -111,8 +78,8 @@ namespace {
 // refused, since a rename would put a file in its place.
 std::filesystem::path written_path(const std::filesystem::path& path) {
   std::error_code error;
-  const std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
-  if (error) fail("cannot write", path, error.value());
+  const std::filesystem::path target = file_place(path, error);
+  if (error) fail_at_file("cannot write", path, error.value());
   const std::filesystem::file_status status = std::filesystem::status(target, error);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
     throw Error(ErrorCode::environment, "cannot write '" + path.string() + "': not a regular file",
@@ -130,13 +97,26 @@ namespace {
 // "report.html.tmp4711": the process says whose it is, a lock on the file that it is being written.
 constexpr std::string_view kTemporary = ".tmp";
 
+// What the temporary names of `path` begin with: short, since a name of the greatest length leaves
+// no room for more, and cut between characters.
+std::string temporary_begin(const std::filesystem::path& path) {
+  constexpr size_t kMostBytes = 64;
+  std::string name = path.filename().string();
+  if (name.size() > kMostBytes) {
+    size_t n = kMostBytes;
+    while (n > 0 && (static_cast<unsigned char>(name[n]) & 0xC0) == 0x80) --n;
+    name.resize(n);
+  }
+  return name + std::string(kTemporary);
+}
+
 std::filesystem::path temporary_beside(const std::filesystem::path& path) {
-  return path.string() + std::string(kTemporary) + std::to_string(::getpid());
+  return path.parent_path() / (temporary_begin(path) + std::to_string(::getpid()));
 }
 
 // The process that `name` says is writing it; 0: it is no temporary file of `path`.
 pid_t writer_of(std::string_view name, const std::filesystem::path& path) {
-  const std::string begin = path.filename().string() + std::string(kTemporary);
+  const std::string begin = temporary_begin(path);
   if (!name.starts_with(begin)) return 0;
   pid_t pid = 0;
   const char* end = name.data() + name.size();
@@ -169,6 +149,7 @@ void remove_abandoned(const std::filesystem::path& path) {
 
 void require_replaceable(const std::filesystem::path& path) {
   static_cast<void>(written_path(path));
+  require_writable_folder(path);
 }
 
 void write_file_atomically(const std::filesystem::path& name, std::string_view content) {
@@ -177,46 +158,29 @@ void write_file_atomically(const std::filesystem::path& name, std::string_view c
   const std::filesystem::path temporary = temporary_beside(path);
   // New, and no link: in a folder that others write to, the name may have been guessed.
   Descriptor file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
-  if (file.get() < 0) fail("cannot create", temporary, errno);
+  if (file.get() < 0) fail_at_file("cannot create", temporary, errno);
   ::flock(file.get(), LOCK_EX | LOCK_NB);
   try {
     write_all(file.get(), content, path);
-    if (::fsync(file.get()) != 0) fail("cannot sync", path, errno);
+    if (::fsync(file.get()) != 0) fail_at_file("cannot sync", path, errno);
     note_written(file.get());
-    if (::close(file.release()) != 0) fail("cannot close", path, errno);
-    if (::rename(temporary.c_str(), path.c_str()) != 0) fail("cannot rename over", path, errno);
+    if (::close(file.release()) != 0) fail_at_file("cannot close", path, errno);
+    if (::rename(temporary.c_str(), path.c_str()) != 0)
+      fail_at_file("cannot rename over", path, errno);
   } catch (...) {
     ::unlink(temporary.c_str());
     throw;
   }
 }
 
-AppendedFile::AppendedFile(const std::filesystem::path& path) : path_(path) {
-  std::error_code ignored;
-  refuse_protected(path);
-  refuse_protected(std::filesystem::weakly_canonical(path, ignored));
-  Descriptor file(path, O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY, 0644);
-  if (file.get() < 0) fail("cannot open", path, errno);
-  note_appended(file.get());
-  fd_ = file.release();
-}
-
-AppendedFile::~AppendedFile() {
-  ::close(fd_);
-}
-
-void AppendedFile::append(std::string_view text) {
-  if (!appended_file_was_read()) write_all(fd_, text, path_);
-}
-
 MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
   const Descriptor file(path, kReadFlags);
-  if (file.get() < 0) fail("cannot open", path, errno);
+  if (file.get() < 0) fail_at_file("cannot open", path, errno);
   note_read(file.get(), path);
   size_bytes_ = regular_size(file.get(), path);
   if (size_bytes_ == 0) return;
   void* at = ::mmap(nullptr, size_bytes_, PROT_READ, MAP_PRIVATE, file.get(), 0);
-  if (at == MAP_FAILED) fail("cannot map", path, errno);
+  if (at == MAP_FAILED) fail_at_file("cannot map", path, errno);
   data_ = static_cast<std::byte*>(at);
 }
 

@@ -66,8 +66,8 @@ std::vector<Baseline> Store::baseline_history(const std::string& name) {
 Baseline Store::add_baseline(const Baseline& baseline) {
   check_name(baseline.name);
   Database& database = state_->database;
-  const int64_t run_key = state_->run_key(baseline.run_id);
   Transaction transaction(database);
+  const int64_t run_key = state_->run_key(baseline.run_id);  // nobody can prune it from here on
   Statement newest(database, "SELECT coalesce(max(version), 0) FROM baseline WHERE name = ?1");
   newest.add(baseline.name).step();
   Baseline out = baseline;

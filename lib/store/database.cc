@@ -66,6 +66,10 @@ Explanation explain(int code, const std::string& sqlite_text, const std::filesys
     case SQLITE_TOOBIG:
       return {ErrorCode::environment, "a value is larger than SQLite takes", ""};
     case SQLITE_CONSTRAINT:
+      if (code == SQLITE_CONSTRAINT_FOREIGNKEY)
+        return {ErrorCode::environment,
+                "what is to be written is about a run that is not there any more",
+                "another process removed it meanwhile; isobit store list has what is there"};
       return {ErrorCode::environment, "its own rules refuse the row: " + sqlite_text,
               "see isobit store check"};
     case SQLITE_ERROR:

@@ -38,7 +38,9 @@ void make_readable(Database& database) {
               "store '" + database.path().string() + "' has schema version " +
                   std::to_string(version) + ", expected " +
                   std::to_string(current_schema_version()),
-              "a newer isobit wrote it; read it with that one");
+              version < 1 ? "isobit numbers its schemas from 1: this file is not a store, or was "
+                            "never finished as one; name another with --store"
+                          : "a newer isobit wrote it; read it with that one");
 }
 
 class Recorder : public RunSink {

@@ -95,6 +95,22 @@ class FullDisk(NoRoom):
                     self.isobit(*command, "-o", self.on_disk(name), "--store", store, expect=0)
                     os.remove(self.on_disk(name))
 
+    def test_a_summary_is_added_to_whole_or_not_at_all(self):
+        store = self.audited()
+        for old in (None, b"as it was"):
+            with self.subTest(old):
+                if old is not None:
+                    with open(self.on_disk("sum.md"), "wb") as f:
+                        f.write(old)
+                self.fill()
+                before = sorted(os.listdir(self.disk))
+                self.assert_says(self.isobit("report", "latest", "--summary", self.on_disk("sum.md"), "--store", store), "sum.md", "No space left on device")
+                self.assertEqual(sorted(os.listdir(self.disk)), before)
+                if old is not None:
+                    with open(self.on_disk("sum.md"), "rb") as f:
+                        self.assertEqual(f.read(), old)
+                self.make_room()
+
     def test_standard_output_on_a_full_disk_is_an_error_with_the_reason(self):
         self.fill()
         for arguments in (["completion", "bash"], ["help", "--man"], ["fingerprint", TINY, "--json"], ["schema", "run"]):

@@ -10,6 +10,7 @@
 #include "base/appended_file.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/locked_page.h"
 
 using namespace isobit;
 namespace fs = std::filesystem;
@@ -105,11 +106,20 @@ TEST_CASE("an output is no part of a checkpoint, whether the part is there or no
   CHECK_NOTHROW(require_replaceable(folder.path / "plain.json"));
 }
 
-TEST_CASE("what was read in order to add to it may be written back") {
+TEST_CASE("a page is added to on a line of its own, and one that got nothing goes again") {
   const WatchedFolder folder;
-  const fs::path page = folder.put("page", "one ");
-  write_file_atomically(page, read_to_append(page) + "two");
-  CHECK(content_of(page) == "one two");
+  const fs::path page = folder.put("page", "one");
+  {
+    LockedPage locked(page);
+    CHECK(locked.size_with(4) == 8);
+    locked.append("two\n");
+  }
+  LockedPage(page).append("three\n");
+  CHECK(content_of(page) == "one\ntwo\nthree\n");
+  { const LockedPage left(folder.path / "new"); }
+  CHECK_FALSE(fs::exists(folder.path / "new"));
+  CHECK_THROWS_AS(LockedPage(folder.path), Error);
+  CHECK_THROWS_AS(LockedPage(folder.path / "no" / "page"), Error);
 }
 
 TEST_CASE("a log grows neither an input, nor an output, nor a store or what belongs to one") {

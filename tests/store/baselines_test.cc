@@ -1,6 +1,7 @@
 // Names for runs, their history, and runs that leave the store.
 #include <doctest/doctest.h>
 
+#include "store/database.h"
 #include "store/store.h"
 #include "tests/store/sample_runs.h"
 
@@ -146,4 +147,18 @@ TEST_CASE("a disk that is full leaves baselines as they were") {
   CHECK(store.list_baselines().size() == 1);
   CHECK(store.resolve_ref("@prod") == "run-a");
   CHECK(store.check().empty());
+}
+
+TEST_CASE("a row about a run that another process removed says so, and not by SQLite's words") {
+  const ScratchFolder folder;
+  Store store = Store::open(folder / "s.db", StoreMode::kRecord);
+  record(store, "run-a");
+  Database beside(folder / "s.db", DatabaseAccess::kWrite, 0);
+  const Error error = error_of([&] {
+    beside.execute(
+        "INSERT INTO baseline (name, version, run_key, created, policy, note)"
+        " VALUES ('prod', 1, 99, '', '', '')");
+  });
+  CHECK(error.message().find("a run that is not there any more") != std::string::npos);
+  CHECK(error.message().find("FOREIGN") == std::string::npos);
 }
