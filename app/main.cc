@@ -119,6 +119,7 @@ int act(const CommandLine& line, Session& session) {
   try {
     claim_outputs(line.app(), session.flags);
     session.console.configure(session.flags);
+    require_output_folders(line.app());
     return line.act();
   } catch (const Error& e) {
     if (e.code() != ErrorCode::usage || !e.hint().empty()) throw;

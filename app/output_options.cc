@@ -136,14 +136,23 @@ void claim_outputs(const CLI::App& app, const GlobalFlags& flags) {
       outputs.push_back({.option = option.shown, .path = path, .role = option.role});
   }
   for (const NamedFile& output : outputs) {
-    if (output.role == Role::kReplaced) require_replaceable(output.path);
-    if (output.role == Role::kGrown) require_growable(output.path);
+    if (output.role == Role::kReplaced || output.role == Role::kGrown)
+      require_replaceable(output.path);
   }
   require_distinct(outputs);
   require_not_read(outputs, app);
   require_log_not_named(app);
   for (const NamedFile& output : outputs) {
     if (output.role == Role::kReplaced || output.role == Role::kGrown) note_output(output.path);
+  }
+}
+
+void require_output_folders(const CLI::App& app) {
+  for (const OutputOption& option : kOutputOptions) {
+    for (const std::string& path : values_of(app, option.name)) {
+      if (option.role == Role::kReplaced) require_writable_folder(path);
+      if (option.role == Role::kGrown) require_growable(path);
+    }
   }
 }
 

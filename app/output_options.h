@@ -13,4 +13,8 @@ namespace isobit::app {
 // (base/protected_files.h). From here on, what is an output may not be read before it is written.
 void claim_outputs(const CLI::App& app, const GlobalFlags& flags);
 
+// Throws Error(environment) where the folder of an output cannot be written to: before any work,
+// but once there is a log to say it in.
+void require_output_folders(const CLI::App& app);
+
 }  // namespace isobit::app

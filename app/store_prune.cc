@@ -35,6 +35,23 @@ std::string time_argument(const std::string& text) {
               "write 2026-01-31 or 2026-01-31T12:34:56Z (UTC)");
 }
 
+// Split here: where a value holds nothing but commas, CLI11's own delimiter takes the next option
+// for the value.
+std::vector<std::string> named_runs(const PruneArguments& a) {
+  std::vector<std::string> out;
+  for (const std::string& value : a.runs) {
+    for (size_t begin = 0; begin <= value.size();) {
+      const size_t end = std::min(value.find(',', begin), value.size());
+      out.push_back(value.substr(begin, end - begin));
+      begin = end + 1;
+    }
+  }
+  if (std::ranges::find(out, "") != out.end())
+    throw Error(ErrorCode::usage, "--runs has a comma with no run beside it",
+                "write --runs ID,ID or --runs ID --runs ID");
+  return out;
+}
+
 std::vector<std::string> chosen_runs(Store& store, const PruneArguments& a) {
   std::vector<std::string> out;
   const auto runs = store.list_runs();
@@ -47,7 +64,7 @@ std::vector<std::string> chosen_runs(Store& store, const PruneArguments& a) {
       if (run.created < before) out.push_back(run.id);
     }
   } else {
-    for (const std::string& ref : a.runs) {
+    for (const std::string& ref : named_runs(a)) {
       const std::string id = store.resolve_ref(ref);
       if (std::ranges::find(out, id) == out.end()) out.push_back(id);
     }
@@ -139,10 +156,8 @@ void declare_store_prune(CLI::App& app, PruneArguments& a) {
                           ->check(not_negative);
   CLI::Option* before = app.add_option(
       "--before", a.before, "Runs recorded before this go: 2026-01-31 or 2026-01-31T12:34:56Z");
-  CLI::Option* runs =
-      app.add_option("--runs", a.runs,
-                     "These go: ids or references, comma-separated, or --runs again for each")
-          ->delimiter(',');
+  CLI::Option* runs = app.add_option(
+      "--runs", a.runs, "These go: ids or references, comma-separated, or --runs again for each");
   keep->excludes(before)->excludes(runs);
   before->excludes(runs);
   app.add_flag("--with-baselines", a.with_baselines,
@@ -154,6 +169,7 @@ int prune_store(const PruneArguments& a, Session& session) {
   if (!a.keep && a.before.empty() && a.runs.empty())
     throw Error(ErrorCode::usage, "which runs should go?",
                 "give --keep N, --before DATE or --runs");
+  static_cast<void>(named_runs(a));  // before any work
   if (a.dry_run) return dry_run(a, session);
   Store::open(session.flags.store, StoreMode::kRead);  // there is one; none is made here
   std::optional<RecordingLock> lock;                   // before the store, so that it goes after it

@@ -149,7 +149,6 @@ void remove_abandoned(const std::filesystem::path& path) {
 
 void require_replaceable(const std::filesystem::path& path) {
   static_cast<void>(written_path(path));
-  require_writable_folder(path);
 }
 
 void write_file_atomically(const std::filesystem::path& name, std::string_view content) {

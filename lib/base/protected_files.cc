@@ -48,6 +48,8 @@ const Use* use_of(const FileUses& all, const struct stat& st) {
 }
 
 bool begins_with(const fs::path& path, std::string_view expected) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return false;  // a pipe would have to be waited for
   std::ifstream file(path, std::ios::binary);
   std::string begin(expected.size(), '\0');
   return file.read(begin.data(), static_cast<std::streamsize>(begin.size())) && begin == expected;
