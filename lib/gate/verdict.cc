@@ -33,6 +33,7 @@ class Judge {
     verdict_.changes = judge_changes(comparison_, policy_.changes, request.effect_of, reasons_);
     verdict_.tiers = tier_table(comparison_, tiers_, waivers_);
     tell_of_empty_tiers();
+    tell_of_unknown_names();
   }
 
   // The level's own rules, for each tier at its level.
@@ -109,6 +110,51 @@ class Judge {
           Outcome::kWarn, "tier " + tier.tier.name,
           fmt::format("takes no request: none has the tag {}", fmt::join(tier.tier.tags, " or ")),
           tier.tier.tags);
+    }
+  }
+
+  bool has_tag(const std::string& tag) const {
+    return std::ranges::any_of(comparison_.request_tags, [&](const auto& tags) {
+      return std::ranges::find(tags, tag) != tags.end();
+    });
+  }
+
+  bool has_cell(const std::string& pattern) const {
+    return std::ranges::any_of(
+        comparison_.cells, [&](const CellComparison& cell) { return matches(pattern, cell.name); });
+  }
+
+  bool has_prompt(const std::string& pattern) const {
+    return std::ranges::any_of(comparison_.cells, [&](const CellComparison& cell) {
+      return std::ranges::any_of(cell.pairs, [&](const PairComparison& pair) {
+        return matches(pattern, pair.request_id);
+      });
+    });
+  }
+
+  // One of several names, where the others are there. Where none is, a tier takes no request and a
+  // rule selects nothing, and both say so.
+  template <typename Known>
+  void tell_of_unknown(const std::string& subject, const char* what,
+                       const std::vector<std::string>& names, const Known& known) {
+    if (std::ranges::none_of(names, known)) return;
+    for (const std::string& name : names) {
+      if (!known(name))
+        reasons_.add(Outcome::kWarn, subject,
+                     fmt::format("names the {} {}, which was not recorded", what, name), {name});
+    }
+  }
+
+  void tell_of_unknown_names() {
+    const auto tag = [&](const std::string& name) { return has_tag(name); };
+    const auto cell = [&](const std::string& name) { return has_cell(name); };
+    const auto prompt = [&](const std::string& name) { return has_prompt(name); };
+    for (const Tier& tier : policy_.tiers)
+      tell_of_unknown("tier " + tier.name, "tag", tier.tags, tag);
+    for (const Rule& rule : policy_.rules) {
+      tell_of_unknown(rule.id, "tag", rule.where.tags, tag);
+      tell_of_unknown(rule.id, "cell", rule.where.cells, cell);
+      tell_of_unknown(rule.id, "prompt", rule.where.prompts, prompt);
     }
   }
 
@@ -215,6 +261,14 @@ bool is_about_noise(const std::string& rule_id) {
          rule_id == level_rule(Level::kStatistical, Against::kReference).id;
 }
 
+bool is_against_base(const std::string& level_rule_id) {
+  const auto is = [&](const Rule& rule) { return rule.id == level_rule_id; };
+  return is(suspicious_rule(Against::kBase)) ||
+         is(level_rule(Level::kStatistical, Against::kBase)) ||
+         is(level_rule(Level::kRequestReproducible, Against::kBase)) ||
+         is(level_rule(Level::kBitwise, Against::kBase));
+}
+
 std::string fail_words(const Verdict& verdict, bool within) {
   const std::vector<std::string> broken = broken_level_rules(verdict);
   if (broken.empty()) {
@@ -226,7 +280,11 @@ std::string fail_words(const Verdict& verdict, bool within) {
   if (std::ranges::all_of(broken, is_about_noise))
     return within ? "answers differ more than the reference's own repeats do"
                   : "answers differ more than the base run's own repeats do";
-  return within ? "answers depend on how the target was loaded" : "the candidate's answers differ";
+  if (within) return "answers depend on how the target was loaded";
+  const bool only_loaded =
+      std::ranges::all_of(broken, [](const std::string& id) { return !is_against_base(id); });
+  return only_loaded ? "the candidate's own answers depend on how it was loaded"
+                     : "the candidate's answers differ";
 }
 
 std::string pass_words(const Verdict& verdict, bool within) {

@@ -66,7 +66,11 @@ const std::array kKnownRules = {
     FindingRule{.id = "warning",
                 .summary = "Something changed that the policy warns about.",
                 .help = "Look at the fingerprint items that changed, and name those that are "
-                        "expected in the policy."}};
+                        "expected in the policy."},
+    FindingRule{.id = "note",
+                .summary = "The policy lets something through, or only informs.",
+                .help = "It decides nothing. An override says why it is there and until when it "
+                        "holds; remove it once its reason is gone."}};
 
 const FindingRule* known_rule(std::string_view id) {
   const auto* at = std::find_if(kKnownRules.begin(), kKnownRules.end(),
@@ -163,6 +167,12 @@ class Collector {
         add(rule_of_reason(reason.outcome), reason.outcome, reason.subject,
             shown(reason.subject) + ": " + bounded_sentence(reason.text, reason.names));
     }
+  }
+
+  void notes() {
+    for (const Reason& note : input_.verdict.notes)
+      add("note", Outcome::kPass, note.subject,
+          shown(note.subject) + ": " + bounded_sentence(note.text, note.names));
   }
 
   Findings finish() && {
@@ -276,6 +286,7 @@ Findings findings_of(const ReportInput& input) {
   collector.cells();
   collector.rules();
   collector.reasons();
+  collector.notes();
   return std::move(collector).finish();
 }
 

@@ -63,6 +63,9 @@ TestCase verdict_case(const Verdict& verdict) {
     out.text += fmt::format("; {}: {}: {}", name(reason.outcome),
                             bounded_name(reason.subject, kNameInSentenceCharacters),
                             bounded_sentence(reason.text, reason.names));
+  for (const Reason& note : verdict.notes)
+    out.text += fmt::format("; note: {}: {}", bounded_name(note.subject, kNameInSentenceCharacters),
+                            bounded_sentence(note.text, note.names));
   return out;
 }
 

@@ -74,6 +74,17 @@ std::string reasons(const Verdict& verdict) {
   return out + more(verdict.reasons.size(), kMaxReasons, "reasons");
 }
 
+// What was let through, why and until when: a reviewer sees it beside the verdict.
+std::string notes(const Verdict& verdict) {
+  if (verdict.notes.empty()) return {};
+  std::string out = "\n### Notes\n\n";
+  for (size_t i = 0; i < std::min(verdict.notes.size(), kMaxReasons); ++i) {
+    const Reason& note = verdict.notes[i];
+    out += fmt::format("- {}: {}\n", code(note.subject), sentence_code(note.text, note.names));
+  }
+  return out + more(verdict.notes.size(), kMaxReasons, "notes");
+}
+
 bool has_finding(const CellComparison& cell) {
   return cell.counts.exact_matches < cell.counts.n_pairs ||
          cell.counts.bit_matches < cell.counts.n_pairs || !cell.exercised || !cell.complete;
@@ -303,6 +314,7 @@ std::string markdown_report(const ReportInput& input) {
   std::vector<Section> sections = {
       {fmt::format("**{}**\n", markdown_prose(sentence)), 9},
       {reasons(input.verdict), 6},
+      {notes(input.verdict), 6},
       {divergences(input), 4},
       {"\n" + sides(comparison), 8},
       {folded("Cells", cells(comparison)), 5},

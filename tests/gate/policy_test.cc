@@ -165,6 +165,34 @@ TEST_CASE(
             .outcome == Outcome::kFail);
 }
 
+TEST_CASE("one misspelt name among others is told: it would drop what it promises without a word") {
+  RunRecord base = clean_run();
+  base.requests[0].tags = {"billing"};
+  const auto judged = [&](const std::string& policy) { return gate_with(base, base, policy); };
+  CHECK(
+      judged("\"tiers\": [{\"name\": \"exact\", \"tags\": [\"billing\"], \"level\": 2}]").outcome ==
+      Outcome::kPass);
+  const Verdict tier =
+      judged("\"tiers\": [{\"name\": \"exact\", \"tags\": [\"billing\", \"evl\"], \"level\": 2}]");
+  CHECK(tier.outcome == Outcome::kWarn);
+  CHECK(contains(reasons_text(tier), "names the tag evl, which was not recorded"));
+  const auto rule = [&](const std::string& where) {
+    return judged(
+        "\"rules\": [{\"id\": \"r\", \"metric\": \"token_flips\", \"scope\": \"run\", "
+        "\"max\": 0, \"where\": " +
+        where + "}]");
+  };
+  CHECK(rule("{\"tags\": \"billing\", \"cells\": \"*\", \"prompts\": [\"p0\", \"p*\"]}").outcome ==
+        Outcome::kPass);
+  for (const char* where : {"{\"tags\": [\"billing\", \"bilng\"]}",
+                            "{\"cells\": [\"*\", \"lod*\"]}", "{\"prompts\": [\"p0\", \"p99\"]}"}) {
+    CAPTURE(where);
+    const Verdict verdict = rule(where);
+    CHECK(verdict.outcome == Outcome::kWarn);
+    CHECK(contains(reasons_text(verdict), "which was not recorded"));
+  }
+}
+
 TEST_CASE("a tier that takes no request, an override that lets nothing through: a warning each") {
   const Verdict tier =
       gate_with(clean_run(), clean_run(),

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -192,6 +193,27 @@ TEST_CASE("JUnit: a rule that an override lets through is skipped and says why")
                               .where = ""});
   const std::string report = junit_report(gated(clean_run(), flipped_run(), policy).input());
   CHECK(has(report, "<skipped type=\"pass\" message=\"let through: driver bug 17"));
+}
+
+TEST_CASE("what an override lets through is told in each format that people review") {
+  Policy policy = level_policy(Level::kRequestReproducible);
+  policy.overrides.push_back({.rule = "same-tokens",
+                              .cell = "",
+                              .prompt = "p*",
+                              .reason = "driver bug 17",
+                              .expires = {.year = 9999, .month = 1, .day = 1},
+                              .where = ""});
+  const Gated judged = gated(clean_run(), flipped_run(), policy);
+  for (const auto& [format, report] :
+       std::map<std::string, std::string>{{"md", markdown_report(judged.input())},
+                                          {"junit", junit_report(judged.input())},
+                                          {"sarif", sarif_report(judged.input())},
+                                          {"gitlab", gitlab_report(judged.input())},
+                                          {"github", github_annotations(judged.input())}}) {
+    CAPTURE(format);
+    CHECK(has(report, "driver bug 17"));
+    CHECK(has(report, "9999-01-01"));
+  }
 }
 
 TEST_CASE("SARIF: rules have help, results refer to them and hold fingerprints") {
