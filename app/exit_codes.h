@@ -27,8 +27,12 @@ struct ExitMeaning {
 };
 
 inline constexpr ExitMeaning kExitMeanings[] = {
-    {kOk, "done; the gate passed"},
-    {kDiverged, "divergence found, the gate failed, or a re-run does not reproduce"},
+    {kOk,
+     "done; the gate passed; compare without --exit-code and run without --check, whatever they "
+     "find"},
+    {kDiverged,
+     "divergence found (run --check, compare --exit-code), the gate failed, or a re-run does not "
+     "reproduce"},
     {kUsage, "usage or configuration error"},
     {kEnvironment, "environment: checkpoint unreadable, no such device, disk full, store locked"},
     {kUnsupported, "nothing comparable, or this version or target cannot do it"},

@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 import unittest
 
-from program import TINY, ProgramTest
+from program import TINY, plant_token, ProgramTest
 from schemas import check_schema
 
 
@@ -125,9 +125,8 @@ class Baselines(BaselineTest):
         self.run_audit()
         self.baseline("set", "prod", "latest")
         with sqlite3.connect(self.store) as db:
-            tokens = bytearray(db.execute("SELECT tokens FROM sample WHERE prompt_index = 3").fetchone()[0])
-            tokens[8] ^= 1
-            db.execute("UPDATE sample SET tokens = ? WHERE prompt_index = 3", (bytes(tokens),))
+            for (key,) in db.execute("SELECT sample_key FROM sample WHERE prompt_index = 3").fetchall():
+                plant_token(db, key)
         db.close()
         value = self.baseline_json("verify", "verify", "prod", TINY, expect=1)
         self.assertEqual(value["verdict"]["outcome"], "fail")

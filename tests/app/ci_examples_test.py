@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 from outside_schemas import accepted, runner_commands, schema
-from program import PROGRAM, SOURCE, TINY, ProgramTest
+from program import PROGRAM, SOURCE, TINY, plant_token, ProgramTest
 
 CI = os.path.join(SOURCE, "examples", "ci")
 
@@ -75,8 +75,8 @@ class CiExamples(ProgramTest):
         """Another token in one of its answers: what a changed engine would look like from here."""
         self.isobit("baseline", "import", "baseline.json", "--store", "b.db", expect=0)
         with sqlite3.connect(self.path("b.db")) as database:
-            key, tokens = database.execute("SELECT sample_key, tokens FROM sample ORDER BY prompt_index LIMIT 1").fetchone()
-            database.execute("UPDATE sample SET tokens = ? WHERE sample_key = ?", (tokens[:8] + bytes([tokens[8] ^ 1]) + tokens[9:], key))
+            key, = database.execute("SELECT sample_key FROM sample ORDER BY prompt_index LIMIT 1").fetchone()
+            plant_token(database, key)
         self.isobit("baseline", "export", "prod", "-o", "baseline.json", "--store", "b.db", expect=0)
 
     def run_both_ways(self, steps, files):

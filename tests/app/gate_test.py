@@ -6,7 +6,7 @@ import os
 import sqlite3
 import unittest
 
-from program import SOURCE, TINY, ProgramTest
+from program import SOURCE, TINY, plant_token, ProgramTest
 
 AXIS = ("--axis", "load.concurrency=1,8")
 
@@ -67,9 +67,8 @@ class Gate(ProgramTest):
     def flip_a_token(self):
         """In the first answer of the latest run's second cell."""
         with sqlite3.connect(self.store) as database:
-            key, tokens = database.execute("SELECT sample_key, tokens FROM sample WHERE cell_index = 1 ORDER BY run_key DESC, prompt_index LIMIT 1").fetchone()
-            changed = tokens[:8] + bytes([tokens[8] ^ 1]) + tokens[9:]
-            database.execute("UPDATE sample SET tokens = ? WHERE sample_key = ?", (changed, key))
+            key, = database.execute("SELECT sample_key FROM sample WHERE cell_index = 1 ORDER BY run_key DESC, prompt_index LIMIT 1").fetchone()
+            plant_token(database, key)
 
     def test_ready_policies_are_listed_shown_and_checked(self):
         names = [p["name"] for p in self.isobit("policy", "list", "--json", expect=0).json["policies"]]

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -26,6 +27,19 @@ class Result:
     @property
     def json(self):
         return json.loads(self.out)
+
+
+def plant_token(database, sample_key, position=2):
+    """Another token at a position of a stored answer, which its row lists as the likeliest: what a changed engine would leave."""
+
+    def flipped(blob, entry):
+        at = 4 * entry
+        return blob[:at] + bytes([blob[at] ^ 1]) + blob[at + 1 :]
+
+    tokens, counts, ids = database.execute("SELECT tokens, top_counts, top_ids FROM sample WHERE sample_key = ?", (sample_key,)).fetchone()
+    n_before = sum(struct.unpack(f"<{position}i", counts[: 4 * position]))
+    changed = (flipped(tokens, position), flipped(ids, n_before), sample_key)
+    database.execute("UPDATE sample SET tokens = ?, top_ids = ? WHERE sample_key = ?", changed)
 
 
 class ProgramTest(unittest.TestCase):

@@ -16,7 +16,7 @@ import xml.etree.ElementTree as ElementTree
 
 from gate_test import load_schema, schema_errors
 from outside_schemas import check_code_quality, check_junit, check_metrics, check_sarif, runner_commands
-from program import TINY, ProgramTest
+from program import TINY, plant_token, ProgramTest
 
 AXIS = ("--axis", "load.concurrency=1,8")
 FILES = ("r.html", "r.md", "r.json", "r.csv", "r.junit.xml", "r.sarif", "r.gl.json", "r.prom")
@@ -55,8 +55,8 @@ class FormatsTest(ProgramTest):
     def flip_a_token(self):
         """In the first answer of the latest run's second cell."""
         with sqlite3.connect(self.store) as database:
-            key, tokens = database.execute("SELECT sample_key, tokens FROM sample WHERE cell_index = 1 ORDER BY run_key DESC, prompt_index LIMIT 1").fetchone()
-            database.execute("UPDATE sample SET tokens = ? WHERE sample_key = ?", (tokens[:8] + bytes([tokens[8] ^ 1]) + tokens[9:], key))
+            key, = database.execute("SELECT sample_key FROM sample WHERE cell_index = 1 ORDER BY run_key DESC, prompt_index LIMIT 1").fetchone()
+            plant_token(database, key)
 
     def gate(self, *arguments, expect=None, **options):
         return self.isobit("gate", "latest~1", "latest", "--store", self.store, "--now", "2026-06-15", *arguments, expect=expect, **options)

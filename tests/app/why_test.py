@@ -7,11 +7,10 @@ import re
 import shutil
 import signal
 import sqlite3
-import struct
 import subprocess
 import unittest
 
-from program import PROGRAM, SOURCE, TINY, ProgramTest
+from program import PROGRAM, SOURCE, TINY, plant_token, ProgramTest
 
 with open(os.path.join(SOURCE, "schemas", "why.schema.json"), encoding="utf-8") as file:
     SCHEMA = json.load(file)["$defs"]
@@ -217,12 +216,16 @@ class Why(ProgramTest):
         self.assertEqual((value["answer"]["in"], value["answer"]["position"]), ("tokens", first))
         self.assertIn(value["answer"]["request"] + " --base", r.err)
 
+    def planted_in_cell(self, cell):
+        """What an answer of the cell was before another token was planted in it."""
+        with sqlite3.connect(self.store) as database:
+            key, *recorded = database.execute("SELECT sample_key, tokens, top_ids FROM sample WHERE cell_index = ? AND prompt_index = 3", (cell,)).fetchone()
+            plant_token(database, key)
+        return recorded
+
     def test_a_record_that_does_not_come_back_is_told_by_replay_and_explain(self):
         self.clean_run()
-        rows = self.isobit(*self.with_store("store", "query", "SELECT tokens FROM sample WHERE cell_index = 1 AND prompt_index = 3", "--json"), expect=0).json
-        tokens = bytes.fromhex(rows[0]["tokens"][2:-1])
-        other = tokens[:8] + struct.pack("<i", struct.unpack("<i", tokens[8:12])[0] ^ 1) + tokens[12:]
-        self.edit_store("UPDATE sample SET tokens = ? WHERE cell_index = 1 AND prompt_index = 3", other)
+        recorded = self.planted_in_cell(1)
         value = self.document("replay", *self.with_store("replay", "latest/1/3", "--n", "4"), expect=1)
         self.assertEqual((value["same_tokens"], value["same_bits"], value["distinct_tokens"]), (0, 0, 1))
         self.assertEqual(value["first_split"], {"position": 2, "in": "tokens"})
@@ -232,8 +235,8 @@ class Why(ProgramTest):
         r = self.isobit(*self.with_store("reduce", "latest/1/3"), expect=5)
         self.assertIn("was recorded as diverging", r.err)
         self.assertEqual(self.document("bisection", *self.with_store("bisect", "latest/1"), expect=5)["result"], "not_shown")
-        self.edit_store("UPDATE sample SET tokens = ? WHERE cell_index = 1 AND prompt_index = 3", tokens)
-        self.edit_store("UPDATE sample SET tokens = ? WHERE cell_index = 0 AND prompt_index = 3", other)
+        self.edit_store("UPDATE sample SET tokens = ?, top_ids = ? WHERE cell_index = 1 AND prompt_index = 3", *recorded)
+        self.planted_in_cell(0)
         self.assertEqual(self.document("bisection", *self.with_store("bisect", "latest/1"), expect=1)["result"], "base_moves")
 
     def test_2_for_samples_that_are_not_there(self):

@@ -114,8 +114,11 @@ TEST_CASE("a page is added to on a line of its own, and one that got nothing goe
     CHECK(locked.size_with(4) == 8);
     locked.append("two\n");
   }
-  LockedPage(page).append("three\n");
-  CHECK(content_of(page) == "one\ntwo\nthree\n");
+  CHECK(content_of(page) == "one\ntwo\n");
+  const fs::path whole = folder.put("whole", "one\n");
+  LockedPage(whole).append("two\n");
+  CHECK(content_of(whole) == "one\ntwo\n");
+  CHECK_THROWS_AS(LockedPage{whole}, Error);  // one command adds to a page once
   { const LockedPage left(folder.path / "new"); }
   CHECK_FALSE(fs::exists(folder.path / "new"));
   CHECK_THROWS_AS(LockedPage(folder.path), Error);

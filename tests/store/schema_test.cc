@@ -142,12 +142,16 @@ TEST_CASE("a query may read and nothing else") {
   CHECK(rows(store,
              "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9) SELECT "
              "sum(i) FROM n")[0][0] == 45);
-  CHECK(rows(store,
-             "SELECT 1.5, NULL, x'00ff', 'a' || char(233), cast(x'61ff62' AS TEXT), 9e999")[0] ==
-        std::vector<Json>{1.5, nullptr, "x'00ff'", "a\xc3\xa9",
-                          "a\xef\xbf\xbd"
-                          "b",
-                          "inf"});
+  const auto values =
+      rows(store, "SELECT 1.5, NULL, x'00ff', 'a' || char(233), cast(x'61ff62' AS TEXT), 9e999")[0];
+  const std::vector<Json> expected = {1.5,
+                                      nullptr,
+                                      "x'00ff'",
+                                      "a\xc3\xa9",
+                                      "a\xff"
+                                      "b",
+                                      "inf"};
+  CHECK((values == expected));  // bytes that are no UTF-8 stay: doctest could not print them
   const QueryResult cut = store.query("SELECT prompt_index AS p FROM request", 2);
   CHECK(cut.columns == std::vector<std::string>{"p"});
   CHECK(cut.rows.size() == 2);
