@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/gate_runs.h"
 #include "report/report.h"
 #include "report/untrusted_text.h"
 
@@ -180,12 +181,10 @@ Json change_json(const FingerprintItemChange& c) {
 UpgradeFindings find_upgrade(const UpgradeArm& before, const UpgradeArm& after, Level level,
                              const std::vector<std::string>& token_bytes) {
   UpgradeFindings out;
-  out.comparison = compare_runs(before.run, after.run, {.detail = Detail::kFull});
-  const RunComparison within = compare_within_run(after.run);
-  GateRequest request;
-  request.level = level;
-  request.candidate_within = &within;
-  out.verdict = gate(out.comparison, request);
+  // No policy of a level has an override that a day could matter to.
+  GatedRuns gated = gate_runs(before.run, after.run, level_policy(level), Date(), Detail::kFull);
+  out.comparison = std::move(gated.comparison);
+  out.verdict = std::move(gated.verdict);
   out.flips = flips_of(out.comparison, token_bytes);
   out.changes = diff_fingerprints(before.run.fingerprint, after.run.fingerprint);
   std::erase_if(out.changes, [](const FingerprintItemChange& change) {

@@ -183,10 +183,12 @@ class Upgrades(ProgramTest):
         verdict = warned.json["verdict"]
         statement = json.loads(self.read("u.json"))
         self.assertIn("notes.txt", [s["name"] for s in statement["subject"]])
+        self.isobit("store", "export", "latest~1", "latest", "-o", "u.isobit.tar", "--store", self.store, expect=0)
+        self.assertIn("verified", self.isobit("verify", "u.json", "u.isobit.tar", expect=0).out)  # the verdict computed again
         saved = self.isobit("store", "query", "SELECT verdict, document_json FROM comparison", "--store", self.store, "--json", expect=0).json
         self.assertEqual([(row["verdict"], json.loads(row["document_json"])) for row in saved], [(verdict["outcome"], verdict)])
-        self.isobit("verify", "u.json", "notes.txt", expect=None)
-        self.upgrade("--fail-on-warn", expect=7 if verdict["outcome"] == "WARN" else 0)
+        self.isobit("verify", "u.json", "notes.txt", expect=0)
+        self.upgrade("--fail-on-warn", expect=7 if verdict["outcome"] == "warn" else 0)
 
 
 if __name__ == "__main__":
