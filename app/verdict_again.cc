@@ -80,19 +80,9 @@ const RunRecord* find(const std::vector<GivenRun>& given, const Resource& resour
   return at == given.end() ? nullptr : &at->run;
 }
 
-Date day_of(const Resource& verdict, const Policy& policy) {
-  if (verdict.annotations.contains("isobit_now") && verdict.annotations["isobit_now"].is_string()) {
-    if (const auto day = parse_date(verdict.annotations["isobit_now"].get<std::string>()))
-      return *day;
-  }
-  Date day;
-  for (size_t i = 0; i < policy.overrides.size(); ++i)
-    day = i == 0 ? policy.overrides[i].expires : std::min(day, policy.overrides[i].expires);
-  return day;
-}
-
-Verdict gate_again(const RunRecord& base, const RunRecord& candidate, const Policy& policy,
-                   const Date& day) {
+// No override has expired: disagreements_inside holds them to the statement's day.
+Verdict gate_again(const RunRecord& base, const RunRecord& candidate, const Policy& policy) {
+  const Date day;
   if (base.redacted == candidate.redacted) return gate_runs(base, candidate, policy, day).verdict;
   return base.redacted ? gate_runs(base, redact(candidate), policy, day).verdict
                        : gate_runs(redact(base), candidate, policy, day).verdict;
@@ -114,7 +104,7 @@ VerdictFinding verdict_again(const InTotoStatement& statement, const std::vector
   const RunRecord* base = of_base ? find(given, *of_base) : nullptr;
   if (!candidate || (of_base && !base)) return out;
   const Policy policy = read_policy(*policy_text->content, where + ": " + kPolicyResource);
-  const Verdict again = base ? gate_again(*base, *candidate, policy, day_of(*verdict, policy))
+  const Verdict again = base ? gate_again(*base, *candidate, policy)
                              : check_run(compare_within_run(*candidate), policy.level);
   // Through text, as what is inside came: a number is what it is written as.
   const Json expected = parse_json(canonical_json(verdict_json(again)), where, {.max_depth = 64});

@@ -26,8 +26,7 @@ struct VerdictFinding {
 };
 
 // REQUIRES: the statement is a test-result that disagreements_inside (statement/verdict_inside.h)
-// finds nothing in. An override that the policy lets expire counts as of the day that the statement
-// names (--now), else as of its last day. Figures may differ in their last digits: the functions of
+// finds nothing in, expired overrides among them. Figures may differ in their last digits: the functions of
 // two machines' mathematical libraries do.
 VerdictFinding verdict_again(const InTotoStatement& statement, const std::vector<GivenRun>& given,
                              const std::string& where);

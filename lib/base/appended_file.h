@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
 #include <string_view>
 
 namespace isobit {
@@ -23,9 +22,5 @@ class AppendedFile {
   std::filesystem::path path_;
   int fd_;
 };
-
-// The file's bytes, which the caller writes back with more behind them: unlike with read_file, the
-// file may then be replaced. Throws as read_file does.
-std::string read_to_append(const std::filesystem::path& path);
 
 }  // namespace isobit

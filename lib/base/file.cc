@@ -13,7 +13,6 @@
 #include <cstring>
 #include <utility>
 
-#include "base/appended_file.h"
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file_place.h"
@@ -64,12 +63,6 @@ std::string read_file(const std::filesystem::path& path, size_t max_bytes) {
   if (file.get() < 0) fail_at_file("cannot open", path, errno);
   note_read(file.get(), path);
   return read_whole(file.get(), path, max_bytes);
-}
-
-std::string read_to_append(const std::filesystem::path& path) {
-  const Descriptor file(path, kReadFlags);
-  if (file.get() < 0) fail_at_file("cannot open", path, errno);
-  return read_whole(file.get(), path, size_t{1} << 30);
 }
 
 namespace {

@@ -45,6 +45,18 @@ Gated gated(const RunRecord& base, const RunRecord& candidate, const Policy& pol
   return out;
 }
 
+// What same-tokens finds for a prompt; "": for all.
+Policy letting_through(const std::string& prompt) {
+  Policy policy = level_policy(Level::kRequestReproducible);
+  policy.overrides.push_back({.rule = "same-tokens",
+                              .cell = "",
+                              .prompt = prompt,
+                              .reason = "driver bug 17",
+                              .expires = {.year = 9999, .month = 1, .day = 1},
+                              .where = ""});
+  return policy;
+}
+
 Gated gated(const RunRecord& candidate, Level level = Level::kRequestReproducible) {
   return gated(clean_run(), candidate, level_policy(level));
 }
@@ -184,26 +196,13 @@ TEST_CASE("JUnit: a cell that did not happen is skipped, and the verdict's case 
 }
 
 TEST_CASE("JUnit: a rule that an override lets through is skipped and says why") {
-  Policy policy = level_policy(Level::kRequestReproducible);
-  policy.overrides.push_back({.rule = "same-tokens",
-                              .cell = "",
-                              .prompt = "",
-                              .reason = "driver bug 17",
-                              .expires = {.year = 9999, .month = 1, .day = 1},
-                              .where = ""});
-  const std::string report = junit_report(gated(clean_run(), flipped_run(), policy).input());
+  const std::string report =
+      junit_report(gated(clean_run(), flipped_run(), letting_through("")).input());
   CHECK(has(report, "<skipped type=\"pass\" message=\"let through: driver bug 17"));
 }
 
 TEST_CASE("what an override lets through is told in each format that people review") {
-  Policy policy = level_policy(Level::kRequestReproducible);
-  policy.overrides.push_back({.rule = "same-tokens",
-                              .cell = "",
-                              .prompt = "p*",
-                              .reason = "driver bug 17",
-                              .expires = {.year = 9999, .month = 1, .day = 1},
-                              .where = ""});
-  const Gated judged = gated(clean_run(), flipped_run(), policy);
+  const Gated judged = gated(clean_run(), flipped_run(), letting_through("p*"));
   for (const auto& [format, report] :
        std::map<std::string, std::string>{{"md", markdown_report(judged.input())},
                                           {"junit", junit_report(judged.input())},

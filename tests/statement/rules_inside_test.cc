@@ -136,6 +136,10 @@ TEST_CASE("a unit that its own figure contradicts is named") {
   CHECK(with("state", "nothing") == both);
   CHECK(with("low_bound95", 0.0).empty());
   CHECK(with("high_bound95", Json()).empty());  // without end: nobody can tell
+  CHECK(found_after([](Json& rules) {
+          unit(rules, 2)["figure"]["high_bound95"] = Json();
+          unit(rules, 2)["figure"]["value"] = 0.03;  // whatever its bound is
+        }) == both);
   CHECK(found_after([](Json& rules) { unit(rules, 3)["figure"]["value"] = 0.5; }).size() == 2);
   CHECK(found_after([](Json& rules) { unit(rules, 4)["holds"] = true; }) ==
         Words{"unit u of rule told of the verdict inside, by its figure"});
