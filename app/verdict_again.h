@@ -26,8 +26,8 @@ struct VerdictFinding {
 };
 
 // REQUIRES: the statement is a test-result that disagreements_inside (statement/verdict_inside.h)
-// finds nothing in, expired overrides among them. Figures may differ in their last digits: the functions of
-// two machines' mathematical libraries do.
+// finds nothing in, expired overrides among them. Figures may differ in their last digits: the
+// functions of two machines' mathematical libraries do.
 VerdictFinding verdict_again(const InTotoStatement& statement, const std::vector<GivenRun>& given,
                              const std::string& where);
 
